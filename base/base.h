@@ -25,7 +25,7 @@ void *arena_alloc(Arena *a, size_t size);
 char *arena_strndup(Arena *a, const char *s, size_t n);
 char *arena_printf(Arena *a, const char *fmt, ...) PRINTF(2, 3);
 size_t arena_bytes(const Arena *a); /* handed out since arena_new or the last reset */
-/* What is handed out behind a mark goes back with arena_release; marks nest. */
+/* What is handed out after a mark goes back with arena_release; marks nest. */
 typedef struct {
 	void *chunk;
 	size_t used, handed;

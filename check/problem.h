@@ -28,7 +28,7 @@ typedef struct {
 	bool any_stage; /* no reference is asked for, which needs the tile stage */
 } ProblemSpec;
 
-enum { GUARD = 65536 }; /* bytes before and behind each tensor that nothing may write */
+enum { GUARD = 65536 }; /* bytes before and after each tensor that nothing may write */
 
 /* Integers from -4 to 4 make most sums exact, so that these must agree in every bit. */
 typedef enum { DATA_INTEGERS, DATA_NORMAL } DataKind;

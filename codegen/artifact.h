@@ -15,7 +15,7 @@
 /* manifest.c: the description as JSON text. */
 void manifest_write(const KModuleDesc *m, Buf *json);
 
-/* cubin.c: ptxas's ELF with .dslc.manifest and .dslc.ptx (NUL-terminated each) behind it; every
+/* cubin.c: ptxas's ELF with .dslc.manifest and .dslc.ptx (NUL-terminated each) after it; every
  * offset of the ELF stays. The manifest gets the checksum of the file, in both places. Returns
  * NULL, or a sentence that says what is wrong with the ELF (then out is as it was). */
 const char *cubin_append(const void *elf, size_t size, char *manifest, const char *ptx, Buf *out);

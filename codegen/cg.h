@@ -75,7 +75,7 @@ typedef struct {
 	LLVMTypeRef tvoid, i1, i8, i16, i32, i64, f32, p0, p1, p3, p7;
 } CgMod;
 
-/* Accesses by indices, one behind the other in a block: how many bytes coordinates are apart, and
+/* Accesses by indices, one after the other in a block: how many bytes coordinates are apart, and
  * how many there are, both computed there. */
 typedef struct {
 	LLVMBasicBlockRef block;
@@ -104,7 +104,7 @@ typedef struct {
 	const char *turns;     /* of `tickets`; NULL: there are none */
 	LLVMValueRef turns_at; /* storage: as far as is known */
 	LLVMValueRef
-		ticket_at[MOST_TICKETS]; /* storage: the tile that is next, and those behind it */
+		ticket_at[MOST_TICKETS]; /* storage: the tile that is next, and those after it */
 	int tickets;
 	LLVMValueRef ticket_first, ticket_step; /* the CTA's first tile, how many CTAs there are */
 	LLVMValueRef ticket_own; /* storage: the tile that was last drawn of its list; 0: none */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* cubin.c - puts the manifest and the PTX into the ELF that ptxas wrote. Both become sections
- * behind the end of the file, followed by new section names and section headers; the ELF header is
+ * after the end of the file, followed by new section names and section headers; the ELF header is
  * patched to point there. Every offset of the ELF stays, so the segments stay valid: a kernel whose
  * segments moved runs into an illegal instruction.
  *   ELF  ->  ELF | .dslc.manifest | .dslc.ptx | names | section headers

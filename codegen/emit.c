@@ -486,7 +486,7 @@ void emit_FRAG(Cg *g, const Op *op)
 		cg_set_word(g, v, i, LLVMGetUndef(cg_word_type(g, v)));
 }
 
-/* Whether wgmma reads the registers behind the fill: constants would move behind its fence. */
+/* Whether wgmma reads the registers after the fill: constants would move after its fence. */
 static bool is_accumulated(const Op *fill)
 {
 	for (const Op *op = op_next(fill); op; op = op_next(op))
@@ -551,7 +551,7 @@ int cg_first_register(Cg *g, const Operand *regs)
 	return (int)first;
 }
 
-/* What follows is done where the tensor has what the index names; the block behind that. */
+/* What follows is done where the tensor has what the index names; the block after that. */
 static LLVMBasicBlockRef where_index(Cg *g, const Op *op, LLVMValueRef *to)
 {
 	LLVMValueRef some;

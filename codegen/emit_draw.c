@@ -89,7 +89,7 @@ static LLVMValueRef count_one(Draw *d, LLVMValueRef at, const char *text)
 	return LLVMBuildTrunc(d->g->b, n, d->g->m->i32, "");
 }
 
-/* Of the i-th behind the counter; the place in the text takes no register. */
+/* Of the i-th after the counter; the place in the text takes no register. */
 static LLVMValueRef look(Draw *d, LLVMValueRef at, int i)
 {
 	char text[64];
@@ -130,7 +130,7 @@ static LLVMValueRef drawn(Draw *d, LLVMValueRef counter)
 	return count_one(d, counter, "atom.relaxed.gpu.global.add.u64 $0, [$1], 1;");
 }
 
-/* Behind the list's end there is none. */
+/* After the list's end there is none. */
 static LLVMValueRef take_of(Draw *d, LLVMValueRef list)
 {
 	LLVMValueRef tile = tile_of(d, list, drawn(d, counter_of(d, list)));
@@ -223,7 +223,7 @@ static void set_back(Draw *d)
 	LLVMPositionBuilderAtEnd(g->b, end);
 }
 
-/* It has found none: of all that do, the last, behind all that they have counted. */
+/* It has found none: of all that do, the last, after all that they have counted. */
 static void end_of_draws(Draw *d)
 {
 	Cg *g = d->g;

@@ -11,7 +11,7 @@ enum { LANES = 32 };
 /* What a warp knows of 32 groups. x grows from turn to turn, so they lie before it or around it. */
 typedef enum {
 	BASE,  /* the first of the groups */
-	FIRST, /* a lane's: first row, the one behind its last, tiles up to there */
+	FIRST, /* a lane's: first row, the one after its last, tiles up to there */
 	LAST,
 	TILES,
 	KEPT
@@ -92,7 +92,7 @@ static LLVMValueRef tiles_of(const Walk *w, LLVMValueRef first, LLVMValueRef las
 	return LLVMBuildUDiv(g->b, up, n, "");
 }
 
-/* The group, or behind the last group that. */
+/* The group, or after the last group that. */
 static LLVMValueRef held(const Walk *w, LLVMValueRef group)
 {
 	LLVMValueRef last = LLVMBuildSub(w->g->b, w->groups, cg_int32(w->g, 1), "");
@@ -114,7 +114,7 @@ static LLVMValueRef load_said(const Walk *w, LLVMValueRef group)
 	return end;
 }
 
-/* Rows of the group, of which so many are used; none behind the last group. */
+/* Rows of the group, of which so many are used; none after the last group. */
 static LLVMValueRef rows_used(const Walk *w, LLVMValueRef group, LLVMValueRef said)
 {
 	Cg *g = w->g;
@@ -139,7 +139,7 @@ static LLVMValueRef before_lane(const Walk *w, LLVMValueRef largest, LLVMValueRe
 	return LLVMBuildSelect(g->b, lowest, before, below, "");
 }
 
-/* The rows of a lane's group lie behind those of the lanes below. */
+/* The rows of a lane's group lie after those of the lanes below. */
 static void rows_to_end(const Walk *w, LLVMValueRef end, LLVMValueRef *first, LLVMValueRef *last)
 {
 	Cg *g = w->g;
@@ -220,7 +220,7 @@ static LLVMValueRef tiles_used(const Walk *w, const Some *s)
 	return all;
 }
 
-/* Their tiles, where the rows of one lie behind those of the one before. */
+/* Their tiles, where the rows of one lie after those of the one before. */
 static LLVMValueRef tiles_to_ends(const Walk *w, const Some *s)
 {
 	Cg *g = w->g;
@@ -258,7 +258,7 @@ static void count_some(const Walk *w, LLVMValueRef base)
 	put(w, TILES, LLVMBuildAdd(g->b, tiles, get(w, TILES), ""));
 }
 
-/* Behind the last group all are as the last, and have no tiles. */
+/* After the last group all are as the last, and have no tiles. */
 void emit_GROUPS_COUNT(Cg *g, const Op *op)
 {
 	Walk w = walk_begin(g, op);

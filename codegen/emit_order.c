@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* emit_order.c - wgmma.fence and wgmma.wait_group say which registers they order. To LLVM they are
  * instructions with an effect and no operands, around which it may move arithmetic: an accumulator
- * could be scaled behind the fence, or read before the wait. Where a loop's other instructions use
+ * could be scaled after the fence, or read before the wait. Where a loop's other instructions use
  * the registers of its wgmma, these pass through the instruction.
  *     %x = mul %a, %acc ; move %acc, %x ; wgmma.fence ; wgmma %acc[0], %P[0], %sV ...
  * ->  asm volatile ("wgmma.fence.sync.aligned;" : "+f"(acc[0]), ..., "+r"(P[0 .. 1]), ...) */
@@ -118,7 +118,7 @@ static bool overwrites(const Op *op)
 }
 
 /* Between the wait of the group before and the fence, what was computed from registers that this
- * group overwrites: were that moved behind the group, the registers would be copied, in flight. */
+ * group overwrites: were that moved after the group, the registers would be copied, in flight. */
 static void add_readers(Cg *g, Vals *v, const Op *fence, const Val *acc)
 {
 	const Op *wait = fence->prev;

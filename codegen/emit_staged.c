@@ -4,7 +4,7 @@
  *     units of the row      |0       |1       |2       |3       |
  *     aligned in memory  |0  :    |1 :     |2 :     |3 :     |4 :     |
  * Lane u > 0 stores 16 bytes of the units u - 1 and u. What is no whole 16 of 0 and of the one
- * behind the last are as many elements together as a unit has: each lane stores its share. */
+ * after the last are as many elements together as a unit has: each lane stores its share. */
 #include "codegen/cg.h"
 
 enum { UNIT = 16, WORDS = UNIT / 4 };
@@ -115,7 +115,7 @@ static void unit_store(const Row *r)
 }
 
 /* ------------------------------------------------------------------ the others */
-/* Byte `at` of them: behind the last whole ones, or before the first. */
+/* Byte `at` of them: after the last whole ones, or before the first. */
 static void share_store(const Row *r, LLVMValueRef at, LLVMValueRef where, int units)
 {
 	Cg *g = r->g;

@@ -93,7 +93,7 @@ static void load_own(Cg *g, int rank, LLVMValueRef *args, LLVMValueRef *hint)
 	call_load(g, "g2s.cta", rank, args, n);
 }
 
-/* Box j, which lies behind those before it. */
+/* Box j, which lies after those before it. */
 static void load_box(Cg *g, const Op *op, int j)
 {
 	CgMod *m = g->m;

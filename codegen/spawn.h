@@ -11,7 +11,7 @@
  * read it at any moment. Its owner hands it down; NULL: nobody looks. */
 enum { LITTER_PATHS = 4 };
 typedef struct {
-	const char *volatile path[LITTER_PATHS]; /* files; a folder behind what is in it */
+	const char *volatile path[LITTER_PATHS]; /* files; a folder after what is in it */
 	volatile sig_atomic_t group;             /* of the program that runs; 0: none */
 } Litter;
 /* Signals wait between these two, so that what was made is known when they come. */

@@ -36,7 +36,7 @@ typedef struct dslc_options {
 	int ptxas_timeout_s; /* 0: 120 */
 	int emit;            /* DSLC_CUBIN | DSLC_PTX | ...; 0: DSLC_CUBIN */
 	/* 1: a kernel that is neither proved nor refuted gets a warning; 0: it is an error. So wide
-	 * that it begins behind the struct of 0.2, whose last bytes nobody set. */
+	 * that it begins after the struct of 0.2, whose last bytes nobody set. */
 	size_t unproved;
 	/* after 0.2.0: */
 	size_t check_indices; /* 1: kernels note indices that are none, for dsl_status_of */

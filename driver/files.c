@@ -139,7 +139,7 @@ static int write_renamed(const char *path, const char *temporary, const void *da
 	return why;
 }
 
-/* Where the bytes go in the end: behind symbolic links, so that these stay. */
+/* Where the bytes go in the end: through symbolic links, so that these stay. */
 static const char *resolve(Ctx *c, const char *path)
 {
 	char target[4096];

@@ -410,7 +410,7 @@ bool elt_reducible(Sema *s, const Node *call, Value *arg)
 
 enum { WARP_ROWS = 16 }; /* neighbours that one warp holds, of any accumulator */
 
-/* Columns lie across warps, which meet behind the loops of an mma; else, in what they are joined
+/* Columns lie across warps, which meet after the loops of an mma; else, in what they are joined
  * to. */
 static Value report_joined_only(Sema *s, const Node *call, const Reduction *r)
 {
@@ -424,7 +424,7 @@ static Value report_joined_only(Sema *s, const Node *call, const Reduction *r)
 			r->by->name, r->kept == 1 ? "each column" : "all elements",
 			grid ? "without an mma" : "in front of the end of the loops", join,
 			grid ? "reduce rows of a tensor whose modes are swapped"
-			     : "use it behind the loops");
+			     : "use it after the loops");
 }
 
 /* Of a tile like the output's, elements beyond its edge change nothing that is reduced. What is

@@ -114,7 +114,7 @@ static void look(const Fmt *f, Piece *p)
 		}
 }
 
-/* The first piece that begins at a byte or behind it. */
+/* The first piece that begins at a byte or after it. */
 static int piece_at(const Fmt *f, int byte)
 {
 	int lo = 0, hi = f->pieces.n;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* fmt_gaps.c - what stands before each piece: nothing, a blank, or a line break. Between two tokens
- * their looks decide; comments stay where they are: behind a token on its line, or on lines of
+ * their looks decide; comments stay where they are: after a token on its line, or on lines of
  * their own.
  *     a ;// b
  *  -> a; // b */
@@ -161,7 +161,7 @@ static Gap after_comments(const Fmt *f, int from, int at, Gap gap)
 	return gap == GAP_NONE && p->before == LOOK_GLUE ? GAP_NONE : GAP_SPACE;
 }
 
-/* Comments between two tokens: those behind the first stay behind it, unless the second goes on in
+/* Comments between two tokens: those after the first stay after it, unless the second goes on in
  * their line and begins another one. */
 static void comment_gaps(Fmt *f, int from, int at, Gap gap)
 {

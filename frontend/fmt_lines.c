@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* fmt_lines.c - pieces with gaps to lines: statements are set in, what is too long is broken where
- * it is loosest, and comments behind consecutive lines stand in one column.
+ * it is loosest, and comments after consecutive lines stand in one column.
  *     kernel f(A : bf16 (M,K):(K,1), B : bf16 (N,K):(K,1), C : ..., D : ...)
  *  -> kernel f(A : bf16 (M,K):(K,1), B : bf16 (N,K):(K,1),
  *              C : ..., D : ...) */
@@ -10,7 +10,7 @@
 
 enum { COMMENTS_FROM = 60, BRACKETS_TO = 60, NEVER = 1000 };
 
-/* A line of the result; its comment, if it ends with one behind something else. */
+/* A line of the result; its comment, if it ends with one after something else. */
 typedef struct {
 	const char *code, *comment;
 	int width; /* of the code; -1: of several lines */
@@ -249,7 +249,7 @@ static int column_width(const Fmt *f, int start)
 	return most;
 }
 
-/* Comments behind lines that follow each other. */
+/* Comments after lines that follow each other. */
 static int comment_column(const Lines *l, int first, int *end)
 {
 	int most = 0;

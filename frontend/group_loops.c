@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* group_loops.c - a loop over the tiles of one group, of the mode along which groups lie one behind
- * the other. What a tile has behind its group's end is 0.
+/* group_loops.c - a loop over the tiles of one group, of the mode along which groups lie one after
+ * the other. What a tile has after its group's end is 0.
  *     for k in groups(gA[m], ends, g) { sA <- gA[m,k]; .. }
  *  -> groups.at first, last, rows %ends (G, T, g)
  *     for k (0, (rows + 63) / 64) { %t = tile %A[last] (m * 128, first + k * 64) ragged=1 .. } */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* inplace.c - tensors that are inout: a tile is read, behind the loops, before it is written, by
+/* inplace.c - tensors that are inout: a tile is read, after the loops, before it is written, by
  * the iteration of the grid that writes it. So no iteration reads what another writes, whatever
  * their order; and what has been written is read by nobody.
  *     gD[m,n] <- bf16(alpha * acc + beta * gD[m,n]); */
@@ -21,7 +21,7 @@ static bool read_in_loop(Sema *s, const Value *v)
 	return reject(s, v->loc, D_E0306,
 		      "'%s' is inout, and read in a loop: a tile of it is read once it is about "
 		      "to be written\n"
-		      "move the statement behind the loop",
+		      "move the statement after the loop",
 		      v->tile->tiling->tensor->name);
 }
 
@@ -30,7 +30,7 @@ static bool read_late(Sema *s, const Value *v)
 	const char *name = v->tile->tiling->tensor->name;
 	return reject(s, v->loc, D_E0306,
 		      "'%s' is inout, and this tile of it has been written: what it held is gone\n"
-		      "write '%s' behind everything that reads it",
+		      "write '%s' after everything that reads it",
 		      name, name);
 }
 
@@ -93,6 +93,6 @@ bool reads_before(Sema *s, const Value *v, const Val *x)
 		return true;
 	return reject(s, v->loc, D_E0306,
 		      "this is computed from '%s', which is inout and has been written by now\n"
-		      "write '%s' behind everything that is computed from it",
+		      "write '%s' after everything that is computed from it",
 		      late->name, late->name);
 }

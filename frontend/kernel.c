@@ -431,7 +431,7 @@ static void report_unwritten(Sema *s, const Tensor *t)
 				 "write it in the grid: %s[m] += rowsum(x), or %s[n] += colsum(x)",
 				 t->name, t->name)
 		      : ctx_strf(s->ctx,
-				 "write a tile of it in the grid, behind the loops: g%s[m,n] <- "
+				 "write a tile of it in the grid, after the loops: g%s[m,n] <- "
 				 "%s(acc)",
 				 t->name, elem_rows[t->elem].name));
 }

@@ -28,7 +28,7 @@ static const struct {
 	{"simt", true, copy_form},
 	{"threads", true, copy_form},
 	{"values", true,
-	 "write it behind an arrangement: mma_sync<..>(..) * (2,2,1) * values(1,2,1)"},
+	 "write it after an arrangement: mma_sync<..>(..) * (2,2,1) * values(1,2,1)"},
 	{"load", true, "write sA <- gA[m,k]; how it is copied is derived"},
 	{"store", true, "write gD[m,n] <- bf16(acc); how it is stored is derived"},
 };

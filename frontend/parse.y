@@ -2,7 +2,7 @@
 %code top {
 /* parse.y - tokens to nodes: each action is one node_* call; meaning is sema's. docs/language.md
  * explains this grammar.
- * After a mistake it goes on behind the next ; or }, so that one run reports several. */
+ * After a mistake it goes on after the next ; or }, so that one run reports several. */
 }
 %code requires {
 #include "frontend/ast.h"
@@ -448,7 +448,7 @@ static bool is_behind(const Src *s, int at, const char *word)
 #define TENSOR_FORM "the name comes first, then type, shape and strides: A : f16 (M,K):(K,1)"
 
 /* What is meant where other languages have it so: the token, the word before it, or a token that is
- * missing; NULL where a row does not ask. Behind "only", no more than one other may stand there. */
+ * missing; NULL where a row does not ask. After "only", no more than one other may stand there. */
 static const struct {
 	const char *token, *before, *missing, *help;
 } habits[] = {

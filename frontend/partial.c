@@ -274,7 +274,7 @@ const char *tensor_name(const Val *tile)
 
 enum { MMA_COLUMNS = 256 };
 
-/* How one tile is the mode, or its first part; "": behind an mma none is so wide. Tiles have powers
+/* How one tile is the mode, or its first part; "": after an mma none is so wide. Tiles have powers
  * of two, and may be wider than a mode without parts. */
 static const char *say_one_tile(Walk *w, const Part *p, const char *first, int64_t tile)
 {

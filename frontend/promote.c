@@ -140,7 +140,7 @@ static void move_to(Block *b, Op *op)
 	block_append(b, op);
 }
 
-/* The part begins before the iterations of a group, and is added behind them. */
+/* The part begins before the iterations of a group, and is added after them. */
 static void widen(const Promotion *p, Op *loop, Op *group)
 {
 	op_remove(p->fill);
@@ -189,7 +189,7 @@ static bool is_filled_in(const Op *loop, const Val *buffer)
 	return false;
 }
 
-/* Whether the tile of an iteration behind the last lies beyond the edge, and reads as zeros. */
+/* Whether the tile of an iteration after the last lies beyond the edge, and reads as zeros. */
 static bool ends_with(Ctx *c, const Op *tile, const Op *loop, const LoopMode *over)
 {
 	const Layout *l = IN(tile, OF).val->type->layout;
@@ -200,7 +200,7 @@ static bool ends_with(Ctx *c, const Op *tile, const Op *loop, const LoopMode *ov
 	return false;
 }
 
-/* Whether iterations behind the last would change nothing: they multiply zeros by zeros. */
+/* Whether iterations after the last would change nothing: they multiply zeros by zeros. */
 static bool may_go_on(Ctx *c, const Op *loop, const LoopMode *over, const Promotion *p, int n)
 {
 	for (const Op *op = loop->body->first; op && over; op = op->next) {

@@ -19,7 +19,7 @@ bool groups_ends_fit(Sema *s, const Value *v)
 		return false;
 	if (t->elem != EL_I32 || layout_rank(t->layout) != 1)
 		return reject(s, v->loc, D_E0205,
-			      "'%s' has no s32 for each group: the row behind its last\n"
+			      "'%s' has no s32 for each group: the row after its last\n"
 			      "declare it as %s : s32 (G)",
 			      t->name, t->name);
 	if (t->is_out)
@@ -65,7 +65,7 @@ static bool tiles_fit(Sema *s, const Value *v)
 									    : NULL;
 	return !of || reject(s, v->loc, D_E0301,
 			     "not built yet: groups of %s\n"
-			     "built are rows of a matrix D : out bf16 (M,N):(N,1), one behind the "
+			     "built are rows of a matrix D : out bf16 (M,N):(N,1), one after the "
 			     "other, and (G,M,N), a matrix for each group",
 			     of);
 }
@@ -88,7 +88,7 @@ const Tensor *groups_ends(Sema *s, const Node *call, Value *tiles)
 	return NULL;
 }
 
-/* Names of the group, of the first row of a tile, and for the row behind the group's last. */
+/* Names of the group, of the first row of a tile, and for the row after the group's last. */
 void groups_begin(Sema *s, Op *op, const char *group, const char *row, const Tensor *ends)
 {
 	Ctx *c = s->ctx;

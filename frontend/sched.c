@@ -366,7 +366,7 @@ static void read_pair(Sema *s, const Node *n, const ClauseRow *row)
 	attrs_drop(&s->kernel->attrs, row->attr);
 }
 
-/* Of clauses that are one word behind their name. */
+/* Of clauses that are one word after their name. */
 static void (*const read_form[])(Sema *s, const Node *n, const ClauseRow *row) = {
 	[CF_INT] = read_int,
 	[CF_PAIR] = read_pair,
@@ -483,7 +483,7 @@ static void swap_fits(Sema *s)
 		       "leave it out");
 	else if (s->mma && !s->mma->swap)
 		reject(s, n->loc, D_E0308,
-		       "the constant that 'swap' is given by is declared behind the mma\n"
+		       "the constant that 'swap' is given by is declared after the mma\n"
 		       "declare it before the mma");
 }
 

@@ -152,7 +152,7 @@ typedef struct {
 /* What a grid over groups binds; row NULL: it is none. */
 typedef struct {
 	const Ix *group, *row,
-		*end;     /* the group, a tile's first row, the one behind the group's last */
+		*end;     /* the group, a tile's first row, the one after the group's last */
 	const Ix *extent; /* groups */
 	int64_t rows;     /* of a tile */
 } GroupNames;
@@ -160,9 +160,8 @@ typedef struct {
 /* What a loop over the tiles of one group binds; name NULL: none is open. */
 typedef struct {
 	const Tensor *ends;
-	const Ix *group, *name, *first,
-		*last;  /* a tile; the group's first element, and behind it */
-	int64_t extent; /* of a tile */
+	const Ix *group, *name, *first, *last; /* a tile; the group's first element, and after it */
+	int64_t extent;                        /* of a tile */
 } GroupLoop;
 
 /* Where a statement may stand. */
@@ -456,7 +455,7 @@ typedef struct {
 	int every; /* 1: a second operand, every n */
 } SumRow;
 const SumRow *sum_by_name(const char *name);            /* NULL: none */
-bool via_fits(Sema *s, const Node *n, const Value *to); /* what stands behind via, or nothing */
+bool via_fits(Sema *s, const Node *n, const Value *to); /* what stands after via, or nothing */
 void sched_block(Sema *s, const Node *n);
 void sched_finish(Sema *s);
 void sched_ahead(Sema *s, const Node *body); /* finds what declarations depend on */

@@ -89,7 +89,7 @@ static bool load_fits(Sema *s, const Value *to, const Value *from)
 	if (t->tensor->is_out)
 		return reject(s, from->loc, D_E0213,
 			      "'%s' is an output: no buffer is filled from it\n"
-			      "read it behind the loops, where it is inout: bf16(acc + g%s[m,n])",
+			      "read it after the loops, where it is inout: bf16(acc + g%s[m,n])",
 			      t->tensor->name, t->tensor->name);
 	if (b->type->elem != t->tensor->elem)
 		return reject(s, from->loc, D_E0205, "'%s' holds %s, '%s' has %s", b->name,
@@ -172,7 +172,7 @@ static const char *help_index(Sema *s, const Value *to)
 			"write it in a loop over these tiles: for n in g%s[m] { g%s[m,n] <- .. }",
 			name, name);
 	if (s->grid_open >= 0 && to->tile->tiling->rank < s->grid->rank)
-		return "write it behind the loop, where all of a row is known";
+		return "write it after the loop, where all of a row is known";
 	return "index it with the names of the grid, in their order";
 }
 
@@ -357,7 +357,7 @@ bool may_write(Sema *s, const Value *to)
 		       "'%s' is written in a loop: each tile must be written once, "
 		       "after it\n%s",
 		       t->name,
-		       s->grid_open < 0 ? "move the statement behind the loop"
+		       s->grid_open < 0 ? "move the statement after the loop"
 					: ctx_strf(s->ctx,
 						   "write it in a loop over the tiles of the grid, "
 						   "in no other: "

@@ -10,7 +10,7 @@
 #include <inttypes.h>
 
 /* ------------------------------------------------------------------ names of the grid */
-/* Which mode of the output the index counts tiles of, groups behind them; -1: none by name. */
+/* Which mode of the output the index counts tiles of, groups after them; -1: none by name. */
 static int grid_mode(const Sema *s, const Ix *at)
 {
 	for (int i = 0; s->grid && at && at->kind == IX_SYM && i < s->grid->rank; i++)

@@ -33,7 +33,7 @@ static int64_t tiles_of(const Groups *g, const int64_t *at)
 	return (at[LAST] - at[FIRST] + g->tile - 1) / g->tile;
 }
 
-/* The group behind at, or the first where that is empty and its number -1. */
+/* The group after at, or the first where that is empty and its number -1. */
 static bool next_group(const Groups *g, int64_t *at)
 {
 	int64_t i = at[GROUP] + 1;

@@ -62,7 +62,7 @@ int tv_source(const Type *whole, int reg,
 	      const Type *part);     /* what the part has for that register */
 int64_t tv_places(const Layout *tv); /* elements held, those held several times counted once */
 /* Lanes or warps so far apart, 1, 2 .., that hold others of the whole and would hold the same of
- * the part; or each a half of that: the one with the higher number what lies so far behind. */
+ * the part; or each a half of that: the one with the higher number what lies so far after. */
 typedef struct {
 	int step;
 	int64_t behind; /* 0: both hold all of it */
@@ -87,7 +87,7 @@ int map_coordinate(const Layout *l,
 const Layout *map_layout(Ctx *c, const Op *map);
 bool map_may_be_ragged(const Layout *l, int mode);
 /* Where along the ragged mode a box lies that begins at `at` of a tensor that ends at `end`, and
- * along the two behind the tensor's own. */
+ * along the two after the tensor's own. */
 void ragged_at(Ctx *c, const Ix *at, const Ix *end, const Ix *to[3]);
 
 /* ------------------------------------------------------------------ atoms */
@@ -489,7 +489,7 @@ const Reason *kernel_why_next(const Kernel *k, ReasonId id, const Reason *after)
 Op *op_next(const Op *op); /* the next in textual order, bodies included; NULL at the end */
 Op *kernel_first(const Kernel *k);
 Op *kernel_find(const Kernel *k, OpKind kind);   /* the first of that kind; or NULL */
-Op *op_find_next(const Op *op, OpKind kind);     /* the next behind op; or NULL */
+Op *op_find_next(const Op *op, OpKind kind);     /* the next after op; or NULL */
 Op *kernel_with(const Kernel *k, int effects);   /* the first with one of these; or NULL */
 Op *op_parent(const Op *op);                     /* whose body it stands in; NULL at the top */
 const Op *op_around(const Op *op, OpKind kind);  /* it, or the nearest around it; NULL: none */

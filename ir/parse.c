@@ -347,7 +347,7 @@ static bool text_ended(Parser *p)
 	return !said && line_expected(p, "'}'");
 }
 
-/* Behind '{', through '}'. False only when the text ends too early or there are too many errors. */
+/* After '{', through '}'. False only when the text ends too early or there are too many errors. */
 static bool parse_block(Parser *p, Block *b, int depth)
 {
 	for (;;) {

@@ -135,7 +135,7 @@ const char *line_expect_word(Parser *p, const char *what)
 	return w;
 }
 
-/* Does a word with '=' behind it stand here: an attribute? */
+/* Does a word with '=' after it stand here: an attribute? */
 bool line_at_attr(Parser *p)
 {
 	line_skip_blanks(p);

@@ -182,7 +182,7 @@ int tv_exchanges(const Type *whole, const Type *part, TvExchange *all, int most)
 	return n;
 }
 
-/* Leaves every second register: how far the others lie behind them; 0: there are no pairs. */
+/* Leaves every second register: how far the others lie after them; 0: there are no pairs. */
 static int64_t halve(Modes *registers)
 {
 	for (int i = registers->n - 1; i >= 0; i--) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* verify_access.c - does a vector of a tensor's elements lie inside it? A guard that asks for the
- * first element says nothing of those behind it: they are inside where the vector's width divides
+ * first element says nothing of those after it: they are inside where the vector's width divides
  * both the coordinate and the extent, where the guard asks for the last, or by ranges.
  *     if (row < M, col < N) { st.global %D, %c[0] (row * ldd + col) n=2 }
  *     col = 2 * x, N % 2 == 0       ->  col + 1 < N: right

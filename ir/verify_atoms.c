@@ -160,7 +160,7 @@ static const char *check_depth(const Kernel *k, const Op *op, int64_t by)
 	if (!d)
 		return NULL;
 	if (d->n != 2)
-		return "'depth' has two numbers, the first column and the one behind the last";
+		return "'depth' has two numbers, the first column and the one after the last";
 	if (d->i[0] < 0 || d->i[0] >= d->i[1] || d->i[0] % by || d->i[1] % by ||
 	    !ix_is_const(mode_size(k->ctx, IN(op, A).val->type, 1), &size) || d->i[1] > size)
 		return ctx_strf(

@@ -244,7 +244,7 @@ static bool walk_around(Paths *p, const Block *b, const Ix *in)
 	return ok;
 }
 
-/* Any number of iterations: what one writes, the next and those behind the loop know. */
+/* Any number of iterations: what one writes, the next and those after the loop know. */
 static bool walk_loop(Paths *p, const Op *op)
 {
 	Ctx *c = p->c;

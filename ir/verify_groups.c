@@ -27,6 +27,6 @@ const char *rule_grid(const Kernel *k, const Op *op)
 		return rule_some(k, op);
 	if (op->nsym < 3)
 		return "a grid over groups has names for the group, its first row and the one "
-		       "behind its last";
+		       "after its last";
 	return rule_groups(k, op);
 }

@@ -39,7 +39,7 @@ static uint64_t reached(const int *place, int depth)
 	return basis;
 }
 
-/* paths: what is left of them behind place[0..depth) */
+/* paths: what is left of them after place[0..depth) */
 static const void *grow(Tree *t, const uint64_t *paths, int n, int *place, int depth)
 {
 	int most = -1, ends = 0, m;

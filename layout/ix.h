@@ -54,7 +54,7 @@ bool ix_is_const(const Ix *x, int64_t *v); /* v may be NULL */
  * facts allow */
 const Ix *ix_simplify(Ctx *c, const Ix *x, IxFacts facts);
 /* The same, and adds to the set of rules that were applied, bit by bit; the theorem of a rule, NULL
- * behind the last. */
+ * after the last. */
 const Ix *ix_simplify_by(Ctx *c, const Ix *x, IxFacts facts, uint64_t *applied);
 const char *ix_rule_theorem(int rule);
 void ix_range(const Ix *x, IxFacts facts, int64_t *lo, int64_t *hi); /* sound, saturating */

@@ -167,7 +167,7 @@ const Layout *layout_behind(Ctx *c, const Layout *inner, const Layout *l)
 	return layout_intern(c, key);
 }
 
-/* l behind `more` further */
+/* l after `more` further */
 const Layout *layout_shift(Ctx *c, const Layout *l, const Tup *more)
 {
 	Layout key = *l;

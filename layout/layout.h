@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* layout.h - CuTe's layouts: hierarchical shape:stride, optionally behind a swizzle and an offset,
+/* layout.h - CuTe's layouts: hierarchical shape:stride, optionally after a swizzle and an offset,
  *     inner o swizzle o offset o outer  =  x -> inner(swizzle(offset + outer(x))).
  * Leaves are index expressions, so extents and strides may be symbolic. Interned: equality is ==.
  * Offsets and strides are in elements of whatever type the layout is used with. */
@@ -10,7 +10,7 @@
 
 /* An integer tuple: a leaf (n < 0, leaf set) or n >= 0 children. `4`, `(4,(2,K))`. Interned.
  * A leaf may be scaled by a basis element, `2@0@1`: 2 at place 0 of place 1 of a coordinate. The
- * lowest byte of `basis` is the first number behind @, plus 1; 0 is no basis. */
+ * lowest byte of `basis` is the first number after @, plus 1; 0 is no basis. */
 typedef struct Tup Tup;
 struct Tup {
 	int n;

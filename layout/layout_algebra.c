@@ -283,7 +283,7 @@ static void gaps_tail(Ctx *c, const Gaps *k, const Ix *next, Modes *out)
 	modes_join(c, out, tail);
 }
 
-/* The gaps that the modes of one basis leave, smallest stride first, and the tail behind them. */
+/* The gaps that the modes of one basis leave, smallest stride first, and the tail after them. */
 static const Layout *gaps_of(Ctx *c, const Gaps *k, uint64_t basis)
 {
 	Modes m = {0}, out = {0};

@@ -114,7 +114,7 @@ bool alg_make_layout_tv(Call *k)
 }
 
 /* ------------------------------------------------------------------ looking */
-/* The part of argument 0 that the indices behind it name. */
+/* The part of argument 0 that the indices after it name. */
 static bool descend(Call *k, Both *b)
 {
 	int64_t at;

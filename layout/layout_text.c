@@ -120,7 +120,7 @@ static const Layout *behind(Ctx *c, const Tup **offset, const char **s, const ch
 	return first ? plain(c, first, s, why) : NULL;
 }
 
-/* Behind an inner layout, whose o is read. */
+/* After an inner layout, whose o is read. */
 static const Layout *chain(Ctx *c, const Layout *inner, const char **s, const char **why, int depth)
 {
 	const Tup *offset;

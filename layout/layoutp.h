@@ -19,7 +19,7 @@ typedef VEC(Mode) Modes;
 void layout_flatten(Ctx *c, const Layout *l, Modes *out);
 const Layout *layout_of_modes(Ctx *c, const Modes *m); /* one mode: a leaf; none: 1:0 */
 const Layout *layout_outer(Ctx *c, const Layout *l);   /* without swizzle, offset and inner */
-/* `outer` behind all that stands in front of l's own */
+/* `outer` after all that stands in front of l's own */
 const Layout *layout_wrap(Ctx *c, const Layout *l, const Layout *outer);
 const Layout *layout_shift(Ctx *c, const Layout *l, const Tup *more);
 const Layout *layout_behind(Ctx *c, const Layout *inner, const Layout *l); /* l may be swizzled */
@@ -33,7 +33,7 @@ typedef const void *(*BasisLeaf)(Ctx *c, void *user, uint64_t basis);
 typedef const void *(*BasisJoin)(Ctx *c, void *user, const void *const *at, int n);
 const void *basis_tree(Ctx *c, const uint64_t *paths, int n, BasisLeaf leaf, BasisJoin join,
 		       void *user);
-int basis_outermost(uint64_t basis);   /* the last number behind @ */
+int basis_outermost(uint64_t basis);   /* the last number after @ */
 uint64_t basis_inside(uint64_t basis); /* the path without it */
 
 /* layout_algebra.c */

@@ -273,7 +273,7 @@ const Tup *tup_crd2crd(Ctx *c, const Tup *at, const Tup *shape)
 	return r;
 }
 
-/* The place behind `at`, leftmost mode first; the last mode has no end. *carry: still to add. */
+/* The place after `at`, leftmost mode first; the last mode has no end. *carry: still to add. */
 static const Tup *next_place(Ctx *c, const Tup *at, const Tup *shape, const Ix **carry, bool last)
 {
 	if (tup_is_leaf(at)) {

@@ -13,7 +13,7 @@ typedef struct {
 	void (*run)(Kernel *k);
 } PassRow;
 enum { PASSES_MOST = 63 };
-extern const PassRow pass_rows[]; /* pass_count of them, and the stage behind the last */
+extern const PassRow pass_rows[]; /* pass_count of them, and the stage after the last */
 extern const int pass_count;
 int pass_by_name(const char *name); /* -1 if there is none */
 

@@ -296,7 +296,7 @@ static dsl_status map_stride(const Why *w, const Launch *l, int i, int d, MapGeo
 			uneven ? copy_hint(m) : "");
 }
 
-/* What a unit of 16 bytes holds behind a row's end is written too (sim/tma.c). */
+/* What a unit of 16 bytes holds after a row's end is written too (sim/tma.c). */
 static dsl_status map_row(const Why *w, const Launch *l, int i, const MapGeom *g)
 {
 	const KMap *m = &l->plan->k->maps[i];

@@ -121,7 +121,7 @@ typedef struct {
 typedef enum {
 	KI_INDEX,    /* no coordinate of the tensor */
 	KI_SHRINKS,  /* the end of a group, before that of one before it */
-	KI_BEYOND,   /* the end of a group, behind all rows */
+	KI_BEYOND,   /* the end of a group, after all rows */
 	KI_NEGATIVE, /* less than no rows of a group */
 	KI_CAPACITY  /* more rows of a group than it holds */
 } KIndexKind;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* All modules that are loaded, so that a handle that is none any more is known without a look
- * behind it. */
+ * after it. */
 static pthread_mutex_t live_lock = PTHREAD_MUTEX_INITIALIZER;
 static dsl_module *live;
 

@@ -26,7 +26,7 @@ typedef struct {
 } Job;
 typedef struct {
 	Job job[JOBS];
-	uint32_t early; /* 1: the launch behind may begin at once; it waits for the copies itself */
+	uint32_t early; /* 1: the launch after may begin at once; it waits for the copies itself */
 } Params;
 _Static_assert(sizeof(Job) == 128 && offsetof(Params, early) == 512, "repack.ptx");
 
@@ -105,7 +105,7 @@ dsl_status repack_load(dsl_device *dev)
 	return st;
 }
 
-/* Behind the last byte of the tensor. */
+/* After the last byte of the tensor. */
 static uint64_t end_of(const Copy *c)
 {
 	uint64_t end = c->from.base + row_bytes(c);
@@ -177,7 +177,7 @@ static bool jobs_brief(const Job *jobs, int n)
 	return brief;
 }
 
-/* Behind copies that take long no launch begins early: it would gain a microsecond, and its CTAs
+/* After copies that take long no launch begins early: it would gain a microsecond, and its CTAs
  * would lie on the SMs in the order in which these fall free, so that those that read the same
  * tiles are no neighbours (15 % of 8192^3 without clusters). */
 static dsl_status jobs_launch(dsl_device *dev, Params *p, int n, dsl_stream stream, bool pdl)

@@ -21,7 +21,7 @@ typedef struct {
 	size_t size;
 } Why;
 dsl_status why_fail(const Why *w, dsl_status st, const char *fmt, ...) PRINTF(3, 4);
-Why why_thread(void); /* the buffer behind dsl_detail */
+Why why_thread(void); /* the buffer of dsl_detail */
 dsl_status detail_fail(dsl_status st, const char *fmt, ...) PRINTF(2, 3);
 dsl_status detail_null(const char *call, const char *parameter);
 /* The size that a caller gave its struct is at least that of the first version: known is it. */
@@ -135,17 +135,17 @@ dsl_status overlap_check(const Why *w, const Launch *l);
 /* The same of other memory that the launch writes: what names it, "the workspace". */
 dsl_status overlap_check_memory(const Why *w, const Launch *l, const char *what, dsl_addr at,
 				uint64_t bytes);
-/* Of the tensor behind map i alone: its geometry, whatever TMA says of it. pack_map gave i. */
+/* Of the tensor after map i alone: its geometry, whatever TMA says of it. pack_map gave i. */
 dsl_status map_measure(const Why *w, Launch *l, int i);
 
 /* together.c: CTAs that wait for each other. Whether all run at one time; what they tell each other
- * has its place behind the copies. */
+ * has its place after the copies. */
 dsl_status together_check(const Why *w, Launch *l);
 /* Addresses of the caller's, and the number of the launch. */
 dsl_status together_bind(const Why *w, Launch *l, const dsl_launch_opts *opts);
 
 /* repack.c: copies of tensors whose rows, matrices or address are no multiples of 16 bytes. */
-/* The copy behind map i, whose geometry is that of the tensor, at offset 0, and its bytes. */
+/* The copy after map i, whose geometry is that of the tensor, at offset 0, and its bytes. */
 dsl_status copy_of(const Why *w, const Launch *l, int i, Copy *out, uint64_t *bytes);
 /* Adds it to the launch, unless there is one of that tensor. */
 dsl_status copy_add(const Why *w, Launch *l, int i);
@@ -155,7 +155,7 @@ int pack_map(const KDesc *k, int arg);
 dsl_status repack_load(dsl_device *dev);
 /* Enqueues the copies and points the maps at them. */
 dsl_status repack_launch(dsl_device *dev, Launch *l, dsl_addr workspace, bool pdl);
-/* The same for those who read the copies as constant: no launch behind it begins before they are
+/* The same for those who read the copies as constant: no launch after it begins before they are
  * complete. */
 dsl_status pack_launch(dsl_device *dev, Launch *l, dsl_addr memory);
 extern const char repack_ptx[]; /* repack.ptx */
@@ -240,7 +240,7 @@ dsl_status module_check(const dsl_module *mod);
 /* cuda_device.c: number is N of "cuda:N". */
 dsl_status cuda_open(int number, dsl_device **out);
 
-/* sim/device.c: options are what stands behind "sim:". */
+/* sim/device.c: options are what stands after "sim:". */
 dsl_status sim_open(const char *options, dsl_device **out);
 
 #endif

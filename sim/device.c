@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* device.c - the device "sim" of the runtime: memory, modules and launches of the simulator behind
  * DevOps. Launches run at once and to the end; streams, which are all one, and events are there so
- * that programs need no change. Options stand behind the name, or in DSL_SIM, which is read first:
+ * that programs need no change. Options stand after the name, or in DSL_SIM, which is read first:
  *   dsl_device_open("sim:seed=7,checks=all,-races,threads=1,sms=8,trace=out.json", &dev) */
 #include "runtime/rt.h"
 #include "sim/sim.h"

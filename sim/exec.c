@@ -44,7 +44,7 @@ static u32 sreg_value(const Cluster *c, const Cta *cta, const Warp *w, Sreg s, u
 	}
 }
 
-/* Of a warp's slots and the room behind them. */
+/* Of a warp's slots and the room after them. */
 static size_t file_bytes(const Code *code)
 {
 	return code->file_bytes + undef_bytes(code) + SPARE_ALIGN;

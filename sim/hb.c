@@ -147,7 +147,7 @@ void hb_acquire(Warp *w, const Know *from)
 	know_join(&w->know, from);
 }
 
-/* What relaxed reads found is known behind a fence; code in use takes a barrier for one. */
+/* What relaxed reads found is known after a fence; code in use takes a barrier for one. */
 static void read_take(Warp *w)
 {
 	hb_acquire(w, &w->read);

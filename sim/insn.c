@@ -165,7 +165,7 @@ static bool slots_filled(const char *mods, u32 used)
 	return true;
 }
 
-/* Whether the words of op behind the row's name are its modifiers, in any order: so does ptxas read
+/* Whether the words of op after the row's name are its modifiers, in any order: so does ptxas read
  * them. *stuck is the furthest word that no row took, or the end where one is missing. */
 static bool row_match(Ins *in, const Row *r, const char *op, const char **stuck)
 {

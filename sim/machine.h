@@ -152,7 +152,7 @@ typedef struct {
 	u32 actor;
 	Know gather, done; /* of the arrivals of this phase; of all phases before */
 	u32 init_line, init_actor, init_clock;
-	u32 made_actor, made_clock; /* of the fence.mbarrier_init behind it; 0: none */
+	u32 made_actor, made_clock; /* of the fence.mbarrier_init after it; 0: none */
 	u32 arrive_line[8];         /* instructions that ever arrived here */
 	u32 narrive, waiters;
 	u64 arrivals;
@@ -378,7 +378,7 @@ void split_part(Warp *w, u32 waiting); /* of the current split; the others go on
 bool meets_release(Cluster *c);        /* of those who others cannot go on without */
 
 /* undef.c */
-size_t undef_bytes(const Code *c); /* behind the slots of each warp */
+size_t undef_bytes(const Code *c); /* after the slots of each warp */
 void undef_start(Warp *w);
 void undef_guard(Warp *w, const Ins *in, u32 mask);
 Run undef_run(Warp *w, const Ins *in, u32 mask); /* an instruction that is watched */
@@ -465,7 +465,7 @@ Mbar *mbar_at(Cta *cta, u32 offset);
 void mbar_complete(Cluster *c, const Async *as, Mbar *b, u32 bytes);
 void mbar_arrived(Cluster *c, Warp *w, const Ins *in, u32 lane, Cta *cta, Mbar *b, u32 count);
 
-/* Those that w initialised are visible to the async proxy; published: also to the cluster, behind a
+/* Those that w initialised are visible to the async proxy; published: also to the cluster, after a
  * relaxed arrive. */
 void mbars_fence(Warp *w, bool published);
 bool mbar_init_known(const Warp *w, const Mbar *b);

@@ -80,7 +80,7 @@ static PtxPlace outermost(const PtxModule *m, PtxPlace at)
 	return at;
 }
 
-/* .loc 8 62 3, inlined_at 7 35 13  behind  .loc 7 35 13, inlined_at 1 24 3  is line 24 of 1. */
+/* .loc 8 62 3, inlined_at 7 35 13  after  .loc 7 35 13, inlined_at 1 24 3  is line 24 of 1. */
 void ptx_loc(PtxModule *m, PtxPlace at, const PtxPlace *inlined_at)
 {
 	m->loc = at;

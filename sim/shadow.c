@@ -275,7 +275,7 @@ __attribute__((cold)) static SimKind race_kind(const Access *a, const Shadow *s,
 }
 
 /* Whether what r says happened before a; reports what does not. Asynchronous accesses need a fence
- * behind the generic ones that they conflict with, reads as well, by whoever knows of them. */
+ * after the generic ones that they conflict with, reads as well, by whoever knows of them. */
 static void order(const Access *a, const Shadow *s, u64 at, const Rec *r)
 {
 	bool known = knows(a->w, a->lane, r->actor, r->clock);
@@ -285,8 +285,8 @@ static void order(const Access *a, const Shadow *s, u64 at, const Rec *r)
 		conflict(a, s, at, r, kind);
 }
 
-/* Whether who is ordered after me, a read of a, is ordered after old too. A fence behind an
- * asynchronous read need not be one behind a generic read before it. */
+/* Whether who is ordered after me, a read of a, is ordered after old too. A fence after an
+ * asynchronous read need not be one after a generic read before it. */
 static bool covers(const Access *a, const Rec *me, const Rec *old)
 {
 	const Know *k = &a->w->know;

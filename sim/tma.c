@@ -150,7 +150,7 @@ static void row_store(const Async *as, u8 *to, const u8 *row, u32 n)
 	}
 }
 
-/* An H200 writes whole units of 16 bytes, also behind the end of a row: measured, as
+/* An H200 writes whole units of 16 bytes, also after the end of a row: measured, as
  * docs/performance-diary.md says on 2026-11-22. */
 static void row_end_check(const Async *as, u32 end)
 {

@@ -215,7 +215,7 @@ size_t undef_bytes(const Code *c)
 	return c->tracked ? c->file_bytes + origins : 0;
 }
 
-/* Its bits lie behind the warp's slots; those of registers without an origin are not looked at. */
+/* Its bits lie after the warp's slots; those of registers without an origin are not looked at. */
 void undef_start(Warp *w)
 {
 	const Code *c = w->code;

@@ -35,7 +35,7 @@ typedef struct {
 	int reserved[4];
 } Choice;
 
-/* result, name behind cublasLt, parameters */
+/* result, name after cublasLt, parameters */
 #define ENTRIES(X)                                                                                 \
 	X(size_t, GetVersion, (void))                                                              \
 	X(int, Create, (void **))                                                                  \

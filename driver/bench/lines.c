@@ -88,7 +88,7 @@ static bool starts_block(const Reader *r)
 	return (size_t)(r->end - r->at) > n && !memcmp(r->at, name, n) && !is_name_char(r->at[n]);
 }
 
-/* To the brace that closes it, behind which nothing stands. */
+/* To the brace that closes it, after which nothing stands. */
 static bool read_block(Reader *r)
 {
 	const char *from = r->at;

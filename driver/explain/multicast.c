@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* multicast.c - how the CTAs of a cluster share loads, for the notes behind a kernel: which
+/* multicast.c - how the CTAs of a cluster share loads, for the notes after a kernel: which
  * load the same and what proves it, who issues for whom, what is saved, who hears of a free slot.
  *     sB <- B ...
  *         the same tile: {0,1}, exact

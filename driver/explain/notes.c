@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* notes.c - what a program cannot say, as comments behind each kernel: the launch, roles,
+/* notes.c - what a program cannot say, as comments after each kernel: the launch, roles,
  * copies with their boxes, barriers with counts and bytes, shared memory with offsets.
  *     //: barriers    ab.full[4]  1 arrival and 49152 bytes a phase, at 229376 */
 #include "driver/explain/explain.h"

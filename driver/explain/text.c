@@ -380,7 +380,7 @@ static void say_kernel(Program *p, const Said *s)
 }
 
 /* ------------------------------------------------------------------ an earlier run's comments */
-/* Behind a string or a comment that begins at i; i itself where none does. */
+/* After a string or a comment that begins at i; i itself where none does. */
 static int skip_token(const char *s, int n, int i)
 {
 	if (s[i] == '"') {

@@ -17,7 +17,7 @@ static size_t step(const Buf *text, size_t i, int64_t *units)
 	return i + n <= text->n ? n : text->n - i;
 }
 
-/* Behind the end of the line at i, which may be \n, \r\n or \r; i: it does not end there. */
+/* After the end of the line at i, which may be \n, \r\n or \r; i: it does not end there. */
 static size_t line_break(const Buf *text, size_t i)
 {
 	if (text->s[i] == '\n')

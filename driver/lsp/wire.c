@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* wire.c - JSON-RPC messages on stdin and stdout, each behind its length. What is no message is
- * dropped as far as the next one can be.
+/* wire.c - JSON-RPC messages on stdin and stdout, each preceded by its length. Bytes that are no
+ * message are dropped up to the next one that is.
  *     "Content-Length: 2\r\n\r\n{}"  ->  {} */
 #include "driver/lsp/lsp.h"
 
@@ -55,7 +55,7 @@ static void compact(Wire *w)
 }
 
 /* ------------------------------------------------------------------ frames */
-/* The number behind "Content-Length:" in a head; -1: none. */
+/* The number after "Content-Length:" in a head; -1: none. */
 static int64_t length_in(const char *head, size_t n)
 {
 	static const char key[] = "Content-Length:";
@@ -74,7 +74,7 @@ static int64_t length_in(const char *head, size_t n)
 	return -1;
 }
 
-/* Where a head ends: behind its empty line; 0: it has not ended. */
+/* Where a head ends: after its empty line; 0: it has not ended. */
 static size_t head_end(const Wire *w)
 {
 	const char *s = w->in.s + w->at;

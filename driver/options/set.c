@@ -78,7 +78,7 @@ static void each_piece(Parse *p, const char *list, void (*take)(Parse *p, const 
 	}
 }
 
-/* NAME=VALUE: the name, and *value behind the sign; NULL with a reason. */
+/* NAME=VALUE: the name, and *value after the sign; NULL with a reason. */
 static const char *split_name(Parse *p, const char *arg, const char *what, const char **value)
 {
 	const char *eq = strchr(arg, '=');

@@ -86,7 +86,7 @@ static void choose(Layer *l)
 	}
 }
 
-/* Rows by expert, those of one behind those of the one before. */
+/* Rows by expert, those of one after those of the one before. */
 static void sort(Layer *l)
 {
 	int64_t rows = l->tokens * BEST;
@@ -230,7 +230,7 @@ static void launch(const Device *d, const Layer *l)
 	check(dsl_launch(d->sum, "moe_sum", sum, 4, NULL, NULL));
 }
 
-/* Microseconds of one forward pass, of many behind each other. */
+/* Microseconds of one forward pass, of many after each other. */
 static double time_of(const Device *d, const Layer *l)
 {
 	enum { PASSES = 100 };

@@ -52,7 +52,7 @@ static Fit not_in_units(const Copying *c, SlotForm f, Refusal *why)
 			  n ? n : 1, tile_indices(tile) ? "" : ", or leave the copy to TMA");
 }
 
-/* Whether wgmma reads the buffer as it is: tensor cores cut off what is behind the bits of tf32. */
+/* Whether wgmma reads the buffer as it is: tensor cores cut off what is after the bits of tf32. */
 static bool is_cut(const Copying *c)
 {
 	const Val *slot = IN(c->op, TO).val;

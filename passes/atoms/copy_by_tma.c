@@ -50,7 +50,7 @@ Fit fits_box(Copying *c, Refusal *why)
 	SlotForm f;
 	const Val *tile = IN(c->op, FROM).val;
 	if (tile_indices(tile))
-		return FIT_NO; /* a box is of rows one behind the other */
+		return FIT_NO; /* a box is of rows one after the other */
 	const char *form = slot_form(c->k->ctx, IN(c->op, TO).val->type, &f);
 	if (form)
 		return way_refuse(c, why, D_E0404, "%s", form);

@@ -61,7 +61,7 @@ static bool is_rounded(const Kernel *k, const Val *v)
 	return v->def->kind != OP_FRAG;
 }
 
-/* Tensor cores cut off what is behind the bits of a tf32. */
+/* Tensor cores cut off what is after the bits of a tf32. */
 PASS_OF(round)
 {
 	for (Op *op = kernel_mma(k, NULL); op; op = kernel_mma(k, op))

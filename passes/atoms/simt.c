@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* simt.c - how tiles are spread over threads where no mma decides it: vectors of 16 bytes along the
  * mode whose elements are neighbours in memory, the lanes of a warp beside each other along it as
- * far as the tile goes, then along the other mode, warps behind lanes.
+ * far as the tile goes, then along the other mode, warps after lanes.
  *     (64,256) of bf16, neighbours along n, 128 threads
  * ->  ((32,4),(8,16)):((512,1),(64,4))       32 lanes of 8 columns are a row, a warp each row */
 #include "passes/why.h"
@@ -37,7 +37,7 @@ typedef struct {
  * which tiles change threads. */
 enum { LANES_OF_LINE = 8 };
 
-/* Of a side of the tile: lanes, one unit apart, and behind them warps and the values of a thread,
+/* Of a side of the tile: lanes, one unit apart, and after them warps and the values of a thread,
  * warps first unless each is to have neighbours. */
 static void steps_of(const Simt *s, int side, int64_t unit, int64_t lanes, int64_t warps,
 		     int64_t values, int64_t *warp, int64_t *value)

@@ -6,7 +6,7 @@
 #include "passes/pass.h"
 
 /* How threads share out a tile: units of n elements side by side, those of a row of the swizzle one
- * behind the other, so that neighbours read from, and write to, places side by side. */
+ * after the other, so that neighbours read from, and write to, places side by side. */
 typedef struct {
 	SlotForm f;
 	int n;                       /* elements of a unit */

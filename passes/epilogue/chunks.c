@@ -171,7 +171,7 @@ static void set_origin(Epilogue *e, const Val *v, int at)
 	ptrmap_set(&e->origins, v, o);
 }
 
-/* Of what is computed behind the store, nothing else comes from there. */
+/* Of what is computed after the store, nothing else comes from there. */
 static bool is_computed_before(const Epilogue *e, const Op *op)
 {
 	bool all = op_rows[op->kind].flags & OPF_ELT;
@@ -224,7 +224,7 @@ static bool may_wait(const Epilogue *e, const Val *v)
 	       o->changed < o->at && !apart;
 }
 
-/* Rows behind a group's end may come too: nothing that is made of them leaves. But not what others
+/* Rows after a group's end may come too: nothing that is made of them leaves. But not what others
  * write meanwhile. */
 static void read_on(const Epilogue *e, Op *load)
 {

@@ -182,7 +182,7 @@ static Fit strides_legal(const Epilogue *e, const char **why)
 }
 
 /* Whether TMA can store the tensor: rows are whole units apart, and whole units long, since what a
- * unit holds behind a row's end is written too (sim/tma.c). *why where it never can. */
+ * unit holds after a row's end is written too (sim/tma.c). *why where it never can. */
 static Fit legal(const Epilogue *e, const char **why)
 {
 	const Ix *length;

@@ -30,7 +30,7 @@ typedef struct {
 	int i, j, col; /* repeat along m and n, column in the atom */
 } Chunk;
 
-/* A tile that is reduced as it is joined, behind the store. */
+/* A tile that is reduced as it is joined, after the store. */
 typedef struct {
 	Op *op;
 	Val *kept; /* what each warp has of the chunks so far; NULL: nothing */

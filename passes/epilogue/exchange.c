@@ -77,7 +77,7 @@ static const Ix *turn_at(const Kernel *k, const Op *at)
 }
 
 /* Two where tiles follow each other: who writes a slot again has then met all others at a later
- * position, behind their reads. One where no number says which turn it is: all meet twice. */
+ * position, after their reads. One where no number says which turn it is: all meet twice. */
 static int64_t slots_for(const Kernel *k, const Op *at, int64_t times)
 {
 	return loop_around(at) && times == 1 && turn_at(k, at) ? 2 : times;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* exchange.h - private to passes/: what the threads of a CTA tell each other through buffers that
  * all write and all read. Every exchange is a position of its ring. Of two slots or more each is
- * written again only behind the meeting of the next position, where all have read it; so where
+ * written again only after the meeting of the next position, where all have read it; so where
  * tiles follow each other, a ring has two at least. */
 #ifndef DSL_EXCHANGE_H
 #define DSL_EXCHANGE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* joins.c - what is joined to outputs for columns, or for all of a tile, goes chunk by
  * chunk with the store of the tile: of the whole tile it would take registers beside it. Chunks of
- * the same columns, or all of a tile, are joined together, behind the last of them.
+ * the same columns, or all of a tile, are joined together, after the last of them.
  *     store %D, %y ; store %S, %x combine=sum
  * ->  store.. %D, %y0 ; %s0 = reduce %x0 combine=sum ; store %S, %s0 combine=sum
  *     store.. %D, %y1 ; ... */

@@ -96,7 +96,7 @@ static bool is_tied(const Op *top, const PtrMap *made)
 }
 
 /* ------------------------------------------------------------------ segments */
-/* A slot of shared memory that is written behind the sum: by which op of the block, and which is
+/* A slot of shared memory that is written after the sum: by which op of the block, and which is
  * the last that goes to it. */
 typedef struct {
 	const Val *buffer;
@@ -140,7 +140,7 @@ static void note(Uses *u, Op *top)
 	}
 }
 
-/* Whether a is behind b, both in one block. */
+/* Whether a is after b, both in one block. */
 static bool is_behind(const Op *a, const Op *b)
 {
 	for (const Op *op = b->next; op; op = op->next)

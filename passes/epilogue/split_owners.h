@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* split_owners.h - private to passes/: which of the CTAs that share the k of a tile goes on with
- * which part of the tile behind the sum. */
+ * which part of the tile after the sum. */
 #ifndef DSL_OWNERS_H
 #define DSL_OWNERS_H
 

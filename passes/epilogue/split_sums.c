@@ -38,7 +38,7 @@ static const Type *piece_type(const Kernel *k, const Sums *s)
 			 layout_cat(c, modes, 2));
 }
 
-/* Units of all threads side by side, one behind the other: no two in the same bank. */
+/* Units of all threads side by side, one after the other: no two in the same bank. */
 static const Type *buffer_type(Ctx *c, const Sums *s)
 {
 	return type_tile(c, SP_SHARED, s->acc->type->elem, layout_in_units(c, s->threads, s->regs));
@@ -171,7 +171,7 @@ static const Ix *away_by(const Kernel *k, const Ix *own, const Ix *far, int64_t 
 	return ix_mod(k->ctx, ix_add(k->ctx, own, far), ix_int(k, of));
 }
 
-/* What the CTA has there whose part is so many behind this one's. */
+/* What the CTA has there whose part is so many after this one's. */
 static void get_piece(Kernel *k, Block *b, const Sums *s, const Op *at, int piece, Val *x,
 		      const char *part)
 {
@@ -194,7 +194,7 @@ static void get_piece(Kernel *k, Block *b, const Sums *s, const Op *at, int piec
 	      away_by(k, ix_sym(c, "rank"), ix_mul(c, far, ix_int(k, tiles)), parts * tiles));
 }
 
-/* To the piece, what each of the others has in the same registers: from the CTA behind this one on,
+/* To the piece, what each of the others has in the same registers: from the CTA after this one on,
  * so that no two read from one CTA at a time. at_once: all that an owner reads is under way
  * together. */
 static void add_piece(Kernel *k, Block *b, const Sums *s, const Op *at, int piece, bool at_once)
@@ -323,7 +323,7 @@ static void guard_loads(Parting *s)
 }
 
 /* ------------------------------------------------------------------ */
-/* The trips of this CTA's part: of the loop that the sums stand behind. */
+/* The trips of this CTA's part: of the loop that the sums stand after. */
 static const Ix *trips_of(const Parting *s)
 {
 	const Op *op = s->at.at[0];

@@ -42,7 +42,7 @@ static void try_layout(Search *s, const Layout *l)
 	s->get_use = g;
 }
 
-/* Rows, then columns, one behind the other; units of 16 bytes are exchanged by bits of any place
+/* Rows, then columns, one after the other; units of 16 bytes are exchanged by bits of any place
  * above them. The first that is free of conflicts. */
 static void search(Search *s)
 {
@@ -182,7 +182,7 @@ static void change_store(Kernel *k, const Change *c)
 }
 
 /* The load into registers of its own; what puts them into the buffer follows `last`, and what gets
- * them out of it `*behind`. */
+ * them out of it `*after`. */
 static void change_load(Kernel *k, const Change *c, Op *last, Op **behind)
 {
 	Val *x = IN(c->op, TO).val;
@@ -207,7 +207,7 @@ static Op *begin_of(Op *load)
 	return tile && tile->out == IN(load, FROM).val ? tile : NULL;
 }
 
-/* Loads of the block behind this one, which threads would issue after a meeting otherwise; gives
+/* Loads of the block after this one, which threads would issue after a meeting otherwise; gives
  * the last. */
 static Op *gather_loads(Op *first)
 {

@@ -104,7 +104,7 @@ static Op *turns(Kernel *k, Op *loop, const char *name, int64_t n, int unroll)
 	return loop;
 }
 
-/* A few copies one behind the other; of more, their addresses would not fit into the registers of
+/* A few copies one after the other; of more, their addresses would not fit into the registers of
  * who loads. */
 static void few_by_few(Kernel *k, Op *op, Op *loop, Units u, const Ix *at)
 {

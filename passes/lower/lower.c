@@ -32,7 +32,7 @@ static Rows rows_of(Kernel *k, const Op *op, SlotForm f)
 		      n};
 }
 
-/* Of rows that indices name, registers hold the coordinates. Behind a group's end these are of the
+/* Of rows that indices name, registers hold the coordinates. After a group's end these are of the
  * next group's rows: a box outside the tensor takes five times as long as one inside. */
 static void by_indices(Kernel *k, const Op *op, Op *load, int64_t n)
 {
@@ -147,7 +147,7 @@ static MmaPlan mma_plan(Kernel *k, SlotsAsked *asked, const Op *op)
 }
 
 /* Bytes of the operand's first row of this warpgroup and repeat, at column col: a warpgroup's rows
- * begin `rows` behind those of the one before. */
+ * begin `rows` after those of the one before. */
 static const Ix *operand_bytes(Kernel *k, const Val *v, const Ix *group, int64_t rows, int64_t row,
 			       int64_t col)
 {

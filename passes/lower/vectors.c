@@ -270,7 +270,7 @@ typedef struct {
 	Place p;
 	const Ix *reg;
 	bool by_warp;
-	int more; /* elements behind the first that are inside, too */
+	int more; /* elements after the first that are inside, too */
 } Vector;
 
 static void lower_vector(Kernel *k, Op *op, Block *to, Vector v, int fast)
@@ -337,7 +337,7 @@ void lower_vectors(Kernel *k, Op *op)
 	op_remove(op);
 }
 
-/* Whole tiles fill the mode, and no CTA of a cluster has one behind the last. */
+/* Whole tiles fill the mode, and no CTA of a cluster has one after the last. */
 static bool is_filled(const Kernel *k, const Val *tile, int mode)
 {
 	int64_t n = val_extent(tile, mode);

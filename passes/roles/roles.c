@@ -406,7 +406,7 @@ static void without_mma(Kernel *k)
 	if (threads < WARP_THREADS) {
 		diag(k->ctx, k->loc, D_E0407,
 		     "kernel %s multiplies nothing, and nothing says how many threads it has\n"
-		     "write block=128 behind the kernel's name",
+		     "write block=128 after the kernel's name",
 		     k->name);
 		return;
 	}

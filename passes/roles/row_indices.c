@@ -52,7 +52,7 @@ static bool same_tile(const Op *a, const Op *b)
 	return same;
 }
 
-/* Row r of the tile is copied by u.row threads, rows one behind the other by the next; further
+/* Row r of the tile is copied by u.row threads, rows one after the other by the next; further
  * registers are of rows further on. */
 static const Type *type_of_indices(Kernel *k, const Op *copy, const Val *indices)
 {
@@ -105,9 +105,9 @@ static Val *load_indices(Kernel *k, const Type *type, const Attr *first, Op *at,
 	return to;
 }
 
-/* A tile that the given one has at `from` along its longer mode. Behind its group's end it goes on
+/* A tile that the given one has at `from` along its longer mode. After its group's end it goes on
  * with the next one's rows, as one without indices does: a box of no row takes five times as long
- * as one of a row. Not where indices are checked: those behind all groups may be none. */
+ * as one of a row. Not where indices are checked: those after all groups may be none. */
 static const Op *part_of_tile(Kernel *k, Op *at, const Op *tile, const Ix *from, int64_t n)
 {
 	Ctx *c = k->ctx;

@@ -59,7 +59,7 @@ static Val *ticket_buffer(Kernel *k, const Block *tile, Loc loc)
 	return op->out;
 }
 
-/* Behind what names the tile, which takes whole warps: one lane does what follows. */
+/* After what names the tile, which takes whole warps: one lane does what follows. */
 static Op *last_name(Op *at)
 {
 	while (at->next && op_only_names(at->next))

@@ -2,7 +2,7 @@
 /* offset.c - bytes of a slot at symbolic coordinates. A swizzle exchanges the units of a row by
  * bits of the row's number, so rows and elements of a row are summed apart.
  *     (8,64):(64,1), x of mode 0   ->   row x      x of mode 1   ->   col x
- *     32:2 behind rows of 8        ->   row x / 4, col x % 4 * 2 */
+ *     32:2 after rows of 8        ->   row x / 4, col x % 4 * 2 */
 #include "passes/smem/offset.h"
 
 Place place_in(Ctx *c, const Type *buffer)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* offset.h - private to passes/: the byte in a slot of what coordinates name, as an index
  * expression. The coordinates are of any layouts whose offsets add up to one of the slot's:
- *     (64,64):(64,1) behind a swizzle of 128 bytes, row lane % 16, column lane / 16 * 8
+ *     (64,64):(64,1) after a swizzle of 128 bytes, row lane % 16, column lane / 16 * 8
  * ->  lane % 16 * 128 + xor(lane / 16, lane % 8) * 16 */
 #ifndef DSL_PLACE_H
 #define DSL_PLACE_H

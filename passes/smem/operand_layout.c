@@ -9,7 +9,7 @@
 enum {
 	EIGHT = 8,       /* rows after which a swizzle repeats */
 	UNIT = 16,       /* bytes that a swizzle moves together */
-	IGNORED_LBO = 16 /* of a K-major operand behind a swizzle */
+	IGNORED_LBO = 16 /* of a K-major operand after a swizzle */
 };
 
 static const char no_swizzle[] = "it has no swizzle of 32, 64 or 128 bytes";
@@ -27,7 +27,7 @@ int log2_of(int64_t x)
 	return 63 - __builtin_clzll((unsigned long long)x);
 }
 
-/* ------------------------------------------------------------------ rows behind a swizzle */
+/* ------------------------------------------------------------------ rows after a swizzle */
 int slot_swizzle(int row_bytes)
 {
 	for (int w = SWIZZLE_WIDEST; w >= SWIZZLE_LEAST; w /= 2)
@@ -42,7 +42,7 @@ SlotForm slot_rows(int fast, int rows, int cols, int bytes)
 	return (SlotForm){fast, rows, cols, swizzle ? swizzle / bytes : cols, swizzle};
 }
 
-/* One behind the other, as they are. */
+/* One after the other, as they are. */
 static const Layout *plain_rows(Ctx *c, SlotForm f)
 {
 	int apart = f.rows == 1 ? 0 : f.cols;
@@ -83,7 +83,7 @@ static bool same_places(const Layout *a, const Layout *b)
 	return true;
 }
 
-/* Whether that is so by the modes: slot_layout's places, each mode's alone, behind its swizzle. */
+/* Whether that is so by the modes: slot_layout's places, each mode's alone, after its swizzle. */
 static bool is_plainly(const Type *t, SlotForm f)
 {
 	const Layout *l = t->layout;

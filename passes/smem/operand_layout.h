@@ -8,7 +8,7 @@
 #include "passes/passes.h"
 #include "runtime/swizzle.h"
 
-/* Rows of `span` elements behind a swizzle: `rows` of them lie one behind the other, then come
+/* Rows of `span` elements after a swizzle: `rows` of them lie one after the other, then come
  * those of the next `span` elements of the fast mode, until `cols`. */
 typedef struct {
 	int fast;             /* the mode of the tile whose neighbours lie side by side */
@@ -19,7 +19,7 @@ typedef struct {
 /* The widest swizzle that divides so many bytes; 0: none. */
 int slot_swizzle(int row_bytes);
 
-/* Rows behind the widest swizzle that divides them, as they are where none does. */
+/* Rows after the widest swizzle that divides them, as they are where none does. */
 SlotForm slot_rows(int fast, int rows, int cols, int bytes);
 
 /* NULL, or why the layout of t is not of that form. */

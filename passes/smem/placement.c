@@ -31,7 +31,7 @@ int64_t buffer_align(const Type *t)
 	return period > ALIGN ? period : ALIGN;
 }
 
-/* The buffers of one part, one behind the other; gives their end. */
+/* The buffers of one part, one after the other; gives their end. */
 static int64_t place_part(Kernel *k, Part part, int64_t at)
 {
 	for (Op *op = kernel_find(k, OP_SHARED); op; op = op_find_next(op, OP_SHARED)) {

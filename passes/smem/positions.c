@@ -175,7 +175,7 @@ static Place walk_block(const Walk *w, Block *b, Place p)
 }
 
 /* ------------------------------------------------------------------ copies of one fill together */
-/* Behind the copy before it in the fill, with the tile that it takes. */
+/* After the copy before it in the fill, with the tile that it takes. */
 static void pull(Op *copy, Op *behind)
 {
 	Op *tile = IN(copy, FROM).val->def;

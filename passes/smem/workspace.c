@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* workspace.c - what the CTAs of a tile leave for each other in memory of the launch: a row for
- * each piece of an accumulator, behind those of the CTA before. CTAs of a tile are neighbours; in
+ * each piece of an accumulator, after those of the CTA before. CTAs of a tile are neighbours; in
  * clusters, those of the same rank of neighbouring clusters.
  *     split_k 4, pieces of 16 registers of 256 threads
  * ->  CTA 6, part 2 of tile 1: piece p in row 6 * 4 + p, 4 elements of each thread at a time */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* copies.c - what lanes copy into a slot: behind a run of copies each lane has the slot's
+/* copies.c - what lanes copy into a slot: after a run of copies each lane has the slot's
  * barrier told when its own are there, and goes on at once. So as many slots are under way as
  * readers leave free, and nobody waits for them but who reads.
  *     for k (0, T) { load.async %sB[k] }
  * ->  for k (0, T) { mbar.wait %empty[k] lap=1; load.async %sB[k]; cp.arrive %full[k] } */
 #include "passes/sync/sync.h"
 
-/* The last copy of the run that starts at op: those of one position, one behind the other. */
+/* The last copy of the run that starts at op: those of one position, one after the other. */
 static Op *copy_run(const Sync *s, Op *op)
 {
 	const Ix *at = sync_copy_at(s, op);
@@ -20,7 +20,7 @@ static Op *copy_run(const Sync *s, Op *op)
 	return last;
 }
 
-/* Of those at one position in the block: what one thread loads there goes behind the same wait. */
+/* Of those at one position in the block: what one thread loads there goes after the same wait. */
 static Op *first_fill(const Sync *s, const Block *b, const Ix *at)
 {
 	Op *op = b->first;

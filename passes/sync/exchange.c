@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* exchange.c - buffers through which the threads of a CTA, or of the CTAs of a cluster, tell
  * each other what they hold: generic writes by all, then generic reads.
- *     before a read of a position    all meet, behind the writes of it
+ *     before a read of a position    all meet, after the writes of it
  *     before a write of a position   nothing: of two slots or more, the one that is written was
  *                                    read before the meeting of the position ahead; of one, all
  *                                    meet, unless it is the first
@@ -65,7 +65,7 @@ static void sync_peers(Kernel *k, const char *ring, int64_t slots)
 	}
 }
 
-/* All that write and read the buffer, behind what they do in front of op. */
+/* All that write and read the buffer, after what they do in front of op. */
 static Op *meeting(Kernel *k, const Op *op, bool own)
 {
 	int64_t threads = WARP_THREADS * attrs_int(&op_role(op)->attrs, A_ACTIVE, 0);

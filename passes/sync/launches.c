@@ -144,7 +144,7 @@ static void say_constants(Kernel *k)
 				   ring);
 		else
 			kernel_why(k, REASON_CONSTANT, v->name, 0,
-				   "it is read behind what must wait for the launch ahead");
+				   "it is read after what must wait for the launch ahead");
 	}
 }
 

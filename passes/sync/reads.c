@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* reads.c - before what reads a position of a ring stands a wait for its bytes, behind it the
+/* reads.c - before what reads a position of a ring stands a wait for its bytes, after it the
  * release of the slot. A position that a whole loop reads is waited for before the loop and given
- * back behind it: once, however often the loop runs, and also where it never does. Groups retire in
+ * back after it: once, however often the loop runs, and also where it never does. Groups retire in
  * order: when at most n are left, the one of n before is done with its slots.
  *     for k { mma.wgmma %sQ[t], %sK[k] }
  * ->  mbar.wait %q.full[t]
@@ -71,7 +71,7 @@ static bool is_filled_again(const Sync *s, const Ix *at)
 	return s->last >= s->slots && s->last - s->slots >= lo;
 }
 
-/* Whether the ring goes on behind the loop: in a loop around it, or in what follows. */
+/* Whether the ring goes on after the loop: in a loop around it, or in what follows. */
 static bool goes_on(const Sync *s, const Op *loop)
 {
 	const Op *role = op_role(loop);
@@ -121,7 +121,7 @@ static void add_read(const Sync *s, Regions *all, Op *op, const Ix *at)
 }
 
 /* ------------------------------------------------------------------ groups under way */
-/* Behind the wait of a later group: this position's has ended then. */
+/* After the wait of a later group: this position's has ended then. */
 static void release_late(const Sync *s, const Groups *groups, const Region *r, const Group *g)
 {
 	Kernel *k = s->k;
@@ -151,7 +151,7 @@ static void release_late(const Sync *s, const Groups *groups, const Region *r, c
 }
 
 /* ------------------------------------------------------------------ at once */
-/* Behind which the region's reads are over. */
+/* After which the region's reads are over. */
 static Op *end_of(const Groups *groups, const Region *r)
 {
 	const Group *g = group_of(groups, r->last);

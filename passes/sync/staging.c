@@ -70,7 +70,7 @@ static void sync_read(Kernel *k, Op *op)
 	op_append(k, body, op_done(op)->commit, op->loc);
 }
 
-/* The condition of the arguments that a commit stands under, behind that of its thread; or NULL. */
+/* The condition of the arguments that a commit stands under, after that of its thread; or NULL. */
 static const Op *condition(const Op *commit)
 {
 	const Op *up = op_parent(op_parent(commit));

@@ -115,7 +115,7 @@ bool sync_is_elected(const Op *op)
 
 /* From first to last, by one lane of the role's first warp. All lanes run what follows, which is
  * all that PTX asks for aligned instructions: ptxas brings the lanes together before one (BSYNC,
- * WARPSYNC.ALL), so that no bar.warp stands behind a branch. */
+ * WARPSYNC.ALL), so that no bar.warp stands after a branch. */
 static void by_one_thread(Kernel *k, Op *first, Op *last)
 {
 	const Op *role = op_role(first);

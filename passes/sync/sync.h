@@ -44,7 +44,7 @@ typedef struct {
 	const DoneRow *done;
 } Group;
 typedef struct {
-	Op *loop, *drain; /* behind it all groups have ended: the wait; NULL: they have anyway */
+	Op *loop, *drain; /* after it all groups have ended: the wait; NULL: they have anyway */
 	int groups;       /* of one iteration */
 	const DoneRow *done;
 } GroupLoop;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* wgmma_groups.c - wgmma: a run of instructions that read the same slots is a group, committed and
  * waited for. In a loop whose own instructions alone need the results, `inflight` groups stay under
- * way from iteration to iteration, and behind it all end; elsewhere each is waited for at once.
+ * way from iteration to iteration, and after it all end; elsewhere each is waited for at once.
  *     for k { mma.wgmma %acc, %sA[k], %sB[k] }
  * ->  for k { wgmma.fence; mma.wgmma ...; wgmma.commit; wgmma.wait n=1 }  wgmma.wait n=0 */
 #include "passes/sync/sync.h"
@@ -95,7 +95,7 @@ static bool is_apart(const Op *op, const Group *g)
 	return apart;
 }
 
-/* A group that is waited for at once leaves time for what is read just behind it. */
+/* A group that is waited for at once leaves time for what is read just after it. */
 static void put_wait(Kernel *k, const Groups *all, Group *g, Op *commit)
 {
 	Op *at = commit;

@@ -17,7 +17,7 @@ static void narrow_rows(void *user, const char *name)
 	kernel_sym(user, name, INT64_MIN, (1 << 30) - BEYOND, 1);
 }
 
-/* Of a block: a cluster's tiles along m are of one group, and the last may lie behind it. */
+/* Of a block: a cluster's tiles along m are of one group, and the last may lie after it. */
 static int64_t rows_of(const Plane *p)
 {
 	return p->tile[0] * p->cluster[0];
@@ -81,7 +81,7 @@ static const Ix *heights(Here h, const Plane *p)
 }
 
 /* Only the device knows how many blocks there are: as many CTAs as there may be are launched, or
- * run at once, and those behind the last have none. */
+ * run at once, and those after the last have none. */
 void groups_tiles(Here h, const Plane *p, Op *grid)
 {
 	Ctx *c = h.k->ctx;

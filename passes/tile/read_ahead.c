@@ -133,7 +133,7 @@ static bool is_computed_ahead(const Ahead *a, const Op *op)
 }
 
 /* ------------------------------------------------------------------ the others */
-/* Behind the first mma of the loop's own, which takes its time; else at the top. */
+/* After the first mma of the loop's own, which takes its time; else at the top. */
 static void to_mma(Op *loop, Op *op)
 {
 	Op *at = loop->body->first;
@@ -158,7 +158,7 @@ static const Ix *place_later(const Ahead *a, const Op *tile, int i, const Ix *at
 	return ix_subst(c, tile->ix[i], a->loop->sym[0], ix_add(c, at, ix_const(c, by)));
 }
 
-/* Behind op, a read into as many registers: of what the iteration `by` behind `at` will read. */
+/* After op, a read into as many registers: of what the iteration `by` after `at` will read. */
 static void cache_behind(Ahead *a, Op *op, const Op *copy, const Ix *at, int by)
 {
 	Kernel *k = a->k;
@@ -190,7 +190,7 @@ static void cache_later(Ahead *a, Op *copy)
 		cache_behind(a, copy, copy, at, CACHED);
 }
 
-/* Behind the first read what the next ones take, of the iterations before which none can. */
+/* After the first read what the next ones take, of the iterations before which none can. */
 static void cache_first(Ahead *a, const Op *copy)
 {
 	Op *first = ptrmap_get(&a->urgent, IN(copy, TO).val);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* split.c - the loop over k is cut into parts, one for each of the CTAs that have the same tile.
- * All parts are equally long: what lies behind the last column of an operand is loaded as zeros, so
+ * All parts are equally long: what lies after the last column of an operand is loaded as zeros, so
  * CTAs that share loads make the same loops.
  *     for k (0, T) { .. tile %A (m, k * 64) .. mma %acc, .. }
  * ->  let trips ((T + 3) / 4)  let first (rank * trips)
  *     for k (0, trips) { .. tile %A (m, min(first + k, T) * 64) .. mma %acc, .. }
  *     sum.parts %acc
- * Behind the loop only the sums may differ from part to part: what else a loop carries cannot be
+ * After the loop only the sums may differ from part to part: what else a loop carries cannot be
  * split, and is refused. */
 #include "ir/schedule.h"
 #include "passes/epilogue/split_owners.h"
@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-enum { BEYOND = 1 << 21 /* columns that parts may lie behind the last */ };
+enum { BEYOND = 1 << 21 /* columns that parts may lie after the last */ };
 
 int64_t split_parts(const Kernel *k)
 {
@@ -241,7 +241,7 @@ static bool is_of_trip(const Kernel *k, const Op *loop, const Val *frag)
 	return begun;
 }
 
-/* Whether the value is 0 in trips behind the last tile: products that are, and their multiples. */
+/* Whether the value is 0 in trips after the last tile: products that are, and their multiples. */
 static bool is_zero_behind(const Kernel *k, const Op *loop, const Val *v)
 {
 	const Op *def = v->def;
@@ -264,7 +264,7 @@ static bool has_pole(const Op *op)
 	return has;
 }
 
-/* The first op that might add something to the sum in trips behind the last tile. */
+/* The first op that might add something to the sum in trips after the last tile. */
 static const Op *adds_behind(const Kernel *k, const Op *loop, const Val *sum)
 {
 	for (const Op *op = loop->body->first; op && op_inside(op, loop); op = op_next(op)) {
@@ -394,7 +394,7 @@ static bool adds_nothing_behind(Kernel *k, const Op *loop, const Val *sum)
 	if (!op || ix_is(ix_simplify(c, over, kernel_facts(k)), 0))
 		return true;
 	return refuse(k, op->loc,
-		      "parts are equally long, so that the last may have trips behind the last "
+		      "parts are equally long, so that the last may have trips after the last "
 		      "tile; operands are 0 there, and what this adds need not be",
 		      "add multiples of products, or say by 'where' that K is a multiple of a "
 		      "tile's for each part");

@@ -124,7 +124,7 @@ static void check_reduce(const Swap *w, const Op *op)
 		 is_in_loop(w, op))
 		refuse(w, op,
 		       "a row of the tile lies in the registers of several warps, which exchange "
-		       "what they have of it behind the loops alone",
+		       "what they have of it after the loops alone",
 		       "reduce it there, or leave swap out");
 }
 

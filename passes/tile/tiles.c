@@ -148,7 +148,7 @@ static Plane plane_of(Kernel *k, const Op *grid)
 	return p;
 }
 
-/* Behind the block comes the place in it. */
+/* After the block comes the place in it. */
 static void let_mode(Here h, const Plane *p, int mode, const Ix *block, const Ix *in)
 {
 	Ctx *c = h.k->ctx;

@@ -9,7 +9,7 @@ enum {
 	MOST_TILES = 1 << 30,
 	MOST_CTAS = 1024,
 	NONE = -1,
-	BEYOND = 1 << 21 /* elements that tiles beyond an edge may lie behind it */
+	BEYOND = 1 << 21 /* elements that tiles beyond an edge may lie after it */
 };
 
 typedef struct {
@@ -27,7 +27,7 @@ typedef struct {
 	int64_t parts;       /* CTAs of a cluster that have the same tile, a part of its k each */
 	int64_t shares;      /* CTAs, or clusters, beside each other that do */
 	const Ix *extent[2]; /* in blocks */
-	const Ix *row;    /* of a group: its first; NULL: tiles along m lie one behind the other */
+	const Ix *row;    /* of a group: its first; NULL: tiles along m lie one after the other */
 	const Ix *blocks; /* of one matrix */
 	const Ix *all;    /* of a batch of them */
 } Plane;

@@ -51,7 +51,7 @@ typedef struct DLVersioned {
 	DLTensor tensor;
 } DLVersioned;
 
-/* The table behind type.__dlpack_c_exchange_api__, a capsule "dlpack_exchange_api": 0 is success,
+/* The table after type.__dlpack_c_exchange_api__, a capsule "dlpack_exchange_api": 0 is success,
  * else a Python exception is set. */
 typedef struct DLExchange {
 	DLVersion version;

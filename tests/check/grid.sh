@@ -13,11 +13,11 @@ before=$(($(grep -n 'sem.arrive' "$scratch/k.ir" | cut -d: -f1) - 2))
 after=$((before + 5))
 sed -n "${before}p;${after}p" "$scratch/k.ir" | grep -c 'bar.sync (8) threads=128' | grep -q 2
 says 1 'E0412]: the other CTAs are told of %parts before all threads that write it have met' "${before}d"
-says 1 'E0412]: %parts is read, and nothing orders that behind what the other CTAs write' "${after}d"
+says 1 'E0412]: %parts is read, and nothing orders that after what the other CTAs write' "${after}d"
 says 1 'E0412]: the other CTAs are told of %parts before all threads that write it have met' "${before}s/128/96/"
 says 1 'E0411]: it waits for ever: no CTA arrives at the semaphore' /sem.arrive/d
 says 1 'E0412]: no CTA waits for what others write to %parts' /sem.wait/d
-says 1 'E0411]: it waits for ever: each CTA arrives behind its wait' '/sem.arrive/{h;d};/sem.wait/G'
+says 1 'E0411]: it waits for ever: each CTA arrives after its wait' '/sem.arrive/{h;d};/sem.wait/G'
 says 1 'E0411]: the arrival and the wait are of other counts' '/sem.arrive/s/count=4/count=3/'
 says 1 'E0412]: %parts is written when the other CTAs were told already' "/if (cta % 4 != 0) {/,/^    }/{H;d};${after}G"
 says 4 'whose CTAs are not known to be whole groups' '/sem\./s/count=4/count=3/'

@@ -41,7 +41,7 @@ typedef enum {
 	M_NONE,   /* count=0 */
 	M_PART,   /* a part of an accumulator is read in flight */
 	M_SOME,   /* by three warps of four */
-	M_BYTE,   /* a box from behind its slot */
+	M_BYTE,   /* a box from after its slot */
 	M_ALWAYS, /* whatever trip or tile it is */
 	M_COUNT
 } Mutation;
@@ -182,7 +182,7 @@ static bool count_none(Kernel *k, Op *op)
 	return true;
 }
 
-/* Behind a wgmma's commit, by way of a view that is made where the accumulator is. */
+/* After a wgmma's commit, by way of a view that is made where the accumulator is. */
 static bool read_part(Kernel *k, Op *op)
 {
 	Op *mma = op;
@@ -281,7 +281,7 @@ static bool change_index(Kernel *k, Op *op, Mutation how)
 	return true;
 }
 
-/* Into the CTAs behind those that are meant; at rank 0's barrier. */
+/* Into the CTAs after those that are meant; at rank 0's barrier. */
 static bool change_cluster(Kernel *k, Op *op, Mutation how)
 {
 	Ctx *c = k->ctx;
@@ -293,14 +293,14 @@ static bool change_cluster(Kernel *k, Op *op, Mutation how)
 	return true;
 }
 
-/* "a behind b, n threads": a wait for a, the wait before it for b. */
+/* "a after b, n threads": a wait for a, the wait before it for b. */
 static const char *wait_text(Kernel *k, const Op *wait)
 {
 	const char *last = "nothing";
 	for (const Op *op = kernel_first(k); op != wait; op = op_next(op))
 		if (op->kind == OP_MBAR_WAIT)
 			last = op->in[0].val->name;
-	return ctx_strf(k->ctx, "%s behind %s, %d threads", wait->in[0].val->name, last,
+	return ctx_strf(k->ctx, "%s after %s, %d threads", wait->in[0].val->name, last,
 			(int)attrs_int(&k->attrs, A_BLOCK, 0));
 }
 

@@ -5,8 +5,8 @@
 # changes, each of which must apply at one place, or this fails:
 #     # The producer does not wait.        comments and expectations, kept
 #     base relay                           bases/relay.ir, or the kernel of the pattern relay, without its comments
-#     @@                                   the lines behind ' ' and '-' stand at one place of the
-#      mbar.expect %full[slot] bytes=64    base, behind that of the change before; then the lines
+#     @@                                   the lines after ' ' and '-' stand at one place of the
+#      mbar.expect %full[slot] bytes=64    base, after that of the change before; then the lines
 #     -mbar.wait %empty[slot] (phase)      of '-' go and those of '+' come
 set -eu
 

@@ -19,7 +19,7 @@ enum {
 	MOST_TRIPS = 7
 };
 
-/* Where a move stands: before the loop, in it, behind it. */
+/* Where a move stands: before the loop, in it, after it. */
 typedef enum { PRE, LOOP, POST, PARTS } BodyPart;
 typedef enum { AT_FULL, AT_EMPTY, AT_NAMED } Barrier;
 
@@ -33,7 +33,7 @@ typedef struct {
 	int off;
 	int n, parity, lanes;
 	uint32_t part;
-	bool late;    /* not in the first trip; behind the loop: only if there was a trip */
+	bool late;    /* not in the first trip; after the loop: only if there was a trip */
 	bool nowhere; /* at a slot that there is not */
 } Move;
 typedef struct {
@@ -76,7 +76,7 @@ int random_below(int n);
 bool chance(int percent);
 void random_seed(uint64_t seed);
 
-/* random_make.c: one move behind those of a part */
+/* random_make.c: one move after those of a part */
 Move *move_put(Source *s, int role, BodyPart part, Move m);
 Move move_on(StepKind kind, Barrier barrier, int ring, int rank);
 Move move_plain(StepKind kind, int n);

@@ -169,7 +169,7 @@ static void put_readers(Source *s, int rank, Reader r, int not, bool groups)
 	}
 }
 
-/* By one lane, or by all, who meet behind it. */
+/* By one lane, or by all, who meet after it. */
 static void put_write(Source *s, int role, int ring, bool fences, bool meets)
 {
 	int lanes = chance(50) ? 32 : 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* stepper_loads.c - what is on its way to a barrier: loads, and arrivals of lanes behind what they
+/* stepper_loads.c - what is on its way to a barrier: loads, and arrivals of lanes after what they
  * copied. Each lands at any time from its issue on. */
 #include "stepper_memory.h"
 

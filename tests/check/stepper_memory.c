@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* stepper_memory.c - who touched each cell of shared memory, and what orders the next who does.
- * Ordered: the part of his clock is at or behind the time. From the generic proxy to the async
+ * Ordered: the part of his clock is at or after the time. From the generic proxy to the async
  * one a proxy fence must stand between, by who read where that was a read (on an H200 another's
  * was not seen to help; PTX leaves it open); what is async orders by its completion.
  */
@@ -31,7 +31,7 @@ static void add(CellNow *c, const Touch *t)
 	c->at[c->n++] = *t;
 }
 
-/* For a copy it is not enough that others wrote or read behind a read of what was there before. */
+/* For a copy it is not enough that others wrote or read after a read of what was there before. */
 static void grow_old(CellNow *c, bool reads)
 {
 	int n = 0;
@@ -59,9 +59,9 @@ static const char *race_name(const Touch *before, const Touch *after, Clock by)
 		return before->write ? after->write ? "race: no proxy fence from a write to a write"
 						    : "race: no proxy fence from a write to a read"
 				     : "race: no proxy fence from a read to a write";
-	return before->write ? after->write ? "race: a write behind a write"
-					    : "race: a read behind a write"
-			     : "race: a write behind a read";
+	return before->write
+		       ? after->write ? "race: a write after a write" : "race: a read after a write"
+		       : "race: a write after a read";
 }
 
 /* Who fenced what he wrote has it read before he writes there again. */

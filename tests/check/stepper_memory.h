@@ -7,13 +7,13 @@
 #include "stepper.h"
 
 /* What is known of each part: known: it is over; fenced: and a proxy fence stands between; own: one
- * by who did it; inits: and it is an init with its fence. The four lie behind each other. */
+ * by who did it; inits: and it is an init with its fence. The four lie after each other. */
 typedef struct {
 	int *known, *fenced, *own, *inits;
 } Clock;
 enum { CLOCKS = 4, MOST_COMMITS = 16, MOST_TX = (1 << 20) - 1 };
 
-/* A read or a write of a cell that no later write is ordered behind. */
+/* A read or a write of a cell that no later write is ordered after. */
 typedef struct {
 	int part, time, warp; /* warp: of what is generic */
 	bool write, generic,
@@ -55,7 +55,7 @@ typedef struct {
 typedef struct {
 	const PtxStep *step;
 	int cta, warp, index, *seen;
-	int class, time; /* of an arrival behind copies: whose, and of which times */
+	int class, time; /* of an arrival after copies: whose, and of which times */
 	Clock clock;
 } LoadNow;
 

@@ -150,7 +150,7 @@ static void fence(Run *r, int w, const PtxStep *s)
 	{
 		Clock k = run_clock(r, w, c);
 		k.own[run_warp(r, w)->first_part + c] = r->warp[w].at + 1;
-		if (run_warp(r, w)->copy_part[c] >= 0) /* behind the groups that are over */
+		if (run_warp(r, w)->copy_part[c] >= 0) /* after the groups that are over */
 			k.own[run_warp(r, w)->copy_part[c]] = r->warp[w].copies_done[c] + 1;
 		for (int i = 0; i < r->t->parts; i++)
 			k.fenced[i] = k.known[i] > k.fenced[i] ? k.known[i] : k.fenced[i];
@@ -439,7 +439,7 @@ static void swap(Run *r, int *order, int i, int n)
 
 enum { CHANGING, RANDOM, STEADY, STYLES = 4 };
 
-/* Warps, and behind them the loads on their way as one. */
+/* Warps, and after them the loads on their way as one. */
 static bool one_move(Run *r, int *order, int style)
 {
 	int n = r->t->warps + 1;

@@ -228,7 +228,7 @@ static void look_past(Tracer *r, const Op *op, uint32_t lanes)
 		look(r, op, lanes, !sizes);
 }
 
-/* for t, n (from, to, start, step): what a loop carries in its symbols behind the first. */
+/* for t, n (from, to, start, step): what a loop carries in its symbols after the first. */
 static int counters_of(const Op *op)
 {
 	return op->kind == OP_FOR ? op->nsym - 1 : 0;

@@ -12,7 +12,7 @@
 
 enum { M = 5, N = 7, K = 3, PAD = 2, ROOM = 200 };
 
-/* Rows or columns contiguous, with a gap behind each. */
+/* Rows or columns contiguous, with a gap after each. */
 static Matrix matrix(int tensor, int64_t rows, int64_t cols, bool columns)
 {
 	return columns ? (Matrix){tensor, rows, cols, 1, rows + PAD}

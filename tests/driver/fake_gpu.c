@@ -4,7 +4,7 @@
  * environment says how the kernel behaves:
  *   right     computes D                      ulp     all elements one unit in the last place off
  *   wrong     one element off                 short   one element is not written
- *   before    also writes just before D       behind   also writes just behind D
+ *   before    also writes just before D       after   also writes just after D
  *   refused   the launch fails                lost    the GPU fails while it runs
  *   slow      computes D, the first time after 2.2 seconds
  *   picky     one element off where a CTA has more than 60000 bytes of shared memory
@@ -122,7 +122,7 @@ static void gemm(const Kernel *k, const Matrix *a, const Matrix *b, uint16_t *d)
 	}
 	if (acts("before"))
 		d[-3] = 0;
-	if (acts("behind"))
+	if (acts("after"))
 		d[rows * cols + 5] = 0;
 }
 

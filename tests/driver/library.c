@@ -85,7 +85,7 @@ static void test_short_options(void **state)
 	dslc_result_free(r);
 }
 
-/* Members that end behind the size are not read, not even in part; those before it are. */
+/* Members that end after the size are not read, not even in part; those before it are. */
 static void test_cut_options(void **state)
 {
 	(void)state;

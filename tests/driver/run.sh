@@ -270,7 +270,7 @@ has err "D[99, 71] was never written"
 behave before 1
 has err "byte 6 before D was overwritten"
 ends "small: WRONG: byte 6 before D was overwritten"
-behave behind 1
+behave after 1
 has err "byte 10 after D was overwritten"
 behave refused 1
 has err "error[E0606]"

@@ -9,7 +9,7 @@ has out "tile stage:" "warp stage:" "ptx stage:" "  select " "  sync " "  lower 
 passes=$(sed -n 's/^  \([a-z]*\) .*/\1/p' out)
 [ "$(echo "$passes" | wc -w)" = "$(grep -c '^PASS(' "$root/passes/passes.def")" ] || fail "passes are missing"
 
-# The same IR, but for the numbers behind fresh names, which a text does not remember.
+# The same IR, but for the numbers after fresh names, which a text does not remember.
 alike()
 {
 	sed 's/\.[0-9][0-9]*//g' "$1" >alike.1

@@ -11,7 +11,7 @@ usage()
 	expect 2 "$@"
 	has err "$message"
 	empty out
-	[ "$(ls)" = "$before" ] || fail "dslc $* left files behind"
+	[ "$(ls)" = "$before" ] || fail "dslc $* left files after"
 }
 touch out err
 before=$(ls)

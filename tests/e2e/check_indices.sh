@@ -50,7 +50,7 @@ refused below 'rows.77. is -2, and A has 300 along mode 0' "$gather" --size $siz
 	{ echo "-1 says that there is no row"; cat "$scratch/out"; exit 1; }
 "$dslc" run "$gather" --size $sizes --device sim --check-indices >"$scratch/out" 2>&1 ||
 	{ echo "what dslc run fills in is right"; cat "$scratch/out"; exit 1; }
-# By TMA, a box for each row; of groups, whose tiles go on behind their end only where nothing is checked.
+# By TMA, a box for each row; of groups, whose tiles go on after their end only where nothing is checked.
 sed 's/pipeline ab(4) { sA, sB }/tma ld = load(A, sA); pipeline ab(4) { sA via ld, sB }/' "$gather" >"$scratch/boxes.gemm"
 refused 'beyond, by boxes' 'rows.199. is 300, and A has 300 along mode 0' "$scratch/boxes.gemm" -DR=cooperative -DCN=2 --size $sizes --in "rows=$scratch/last.npy"
 refused 'below, by boxes' 'rows.77. is -2, and A has 300 along mode 0' "$scratch/boxes.gemm" --size $sizes --in "rows=$scratch/below.npy"

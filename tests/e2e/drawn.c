@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Tiles that are drawn, behind a launch that failed half-way and left counts of tickets in the
+/* Tiles that are drawn, after a launch that failed half-way and left counts of tickets in the
  * semaphores: the next one computes every tile all the same, since these counts have another
  * launch's number; where they have its own, tiles are missing. */
 #include "compiled.h"

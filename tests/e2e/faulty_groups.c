@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Lists of groups that say what cannot be, under every kind of schedule that takes groups: ends
- * that decrease, lie below 0 or behind all rows, counts beyond the capacity. Each launch ends well,
+ * that decrease, lie below 0 or after all rows, counts beyond the capacity. Each launch ends well,
  * reads and writes nothing but what is there (the simulator would report it), and computes the
  * groups that the language makes of such a list. More groups than the list has is an error that
- * the simulator reports, and the launch behind it is right. Under each schedule every second list,
+ * the simulator reports, and the launch after it is right. Under each schedule every second list,
  * or all with EVERY=1. */
 #include "compiled.h"
 

@@ -70,7 +70,7 @@ static double element(double x, Elem half, bool zero, int m)
 	return elem_round(half, elem_round(EL_F32, x * elem_rows[half].unpack(s[m])));
 }
 
-/* Else 0 times one of the row, those behind the last picked one among them, is no number. */
+/* Else 0 times one of the row, those after the last picked one among them, is no number. */
 static bool is_finite(Elem from, Elem half, bool zero, int m)
 {
 	bool all = isfinite(element(0, half, zero, m));

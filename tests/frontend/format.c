@@ -297,7 +297,7 @@ static const struct {
 	/* blank lines: at most one, none at the ends of a block */
 	{"\n\nlet a = 1;\n\n\n\nlet b = 2;\nfor m in g {\n\n\nlet c = 3;\n\n}\n\n\n",
 	 "let a = 1;\n\nlet b = 2;\nfor m in g {\n    let c = 3;\n}\n"},
-	/* comments stay with what they stand behind, or on their own lines */
+	/* comments stay with what they stand after, or on their own lines */
 	{"let a = 1;// one\nlet bcd = 2;      // two\n\nlet e = 5; // alone",
 	 "let a = 1;   // one\nlet bcd = 2; // two\n\nlet e = 5; // alone\n"},
 	{"for m in g { // of it\n// own\nlet c = 3; /* tail */\n/* last */ }",

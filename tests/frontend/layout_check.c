@@ -11,7 +11,7 @@
 
 #include "frontend/frontend.h"
 
-/* Behind one integer expression: at ',' ')' ':' '@' outside parentheses of its own, or at " o ". */
+/* After one integer expression: at ',' ')' ':' '@' outside parentheses of its own, or at " o ". */
 static const char *past_integer(const char *s)
 {
 	for (int depth = 0; *s; s++) {

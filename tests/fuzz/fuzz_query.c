@@ -38,7 +38,7 @@ static void try_line(const char *text, size_t n)
 	ctx_free(c);
 }
 
-/* What stands behind -> or !! in a file of facts is no expression. */
+/* What stands after -> or !! in a file of facts is no expression. */
 static size_t expression(const char *line, size_t n)
 {
 	for (size_t i = 0; i + 4 <= n; i++)

@@ -72,7 +72,7 @@ static char last_of(const char *line)
 	return n ? line[n - 1] : 0;
 }
 
-/* The line behind the statement that begins at i: its whole block, if it has one. */
+/* The line after the statement that begins at i: its whole block, if it has one. */
 static int end_of(const Lines *l, int i)
 {
 	int depth = 0;
@@ -221,7 +221,7 @@ static void change_name(Lines *l)
 		replace(l, i, w, arena_strndup(arena, l->at[j] + from.begin, (size_t)from.n));
 }
 
-/* The first word of a statement, or the one behind '=', by any op of any stage. */
+/* The first word of a statement, or the one after '=', by any op of any stage. */
 static void change_op(Lines *l)
 {
 	int i = pick(l);
@@ -281,7 +281,7 @@ static int rest_of_list(const char *s)
 	return n;
 }
 
-/* What stands before a comma once less, once more or many times more, or nothing behind it. */
+/* What stands before a comma once less, once more or many times more, or nothing after it. */
 static void change_list(Lines *l)
 {
 	int i = below(l->n), comma = -1, seen = 0, depth = 0;

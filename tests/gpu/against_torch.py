@@ -411,7 +411,7 @@ def zipf(G, M):
 
 
 def grouped(lengths):
-    """M rows of A in G groups, one behind the other, each by the K x N weights of its group. "floor" is what memory needs: rows once,
+    """M rows of A in G groups, one after the other, each by the K x N weights of its group. "floor" is what memory needs: rows once,
     weights of the groups that have rows once, at 4.4 TB/s."""
     def work(G, M, N, K):
         t = dict(A=normal(M, K), B=normal(G, N, K), D=torch.full((M, N), float("nan"), device=DEV, dtype=torch.bfloat16))

@@ -8,11 +8,11 @@
 //   the GEMM by programmatic dependent launch: B goes before the wait, A after it;
 //   a comparison with what the same kernel gave for these inputs, launched alone.
 // Chains: kept    as above;
-//         packed  B of odd rows, and dsl_pack behind its writer; the GEMM follows at once
+//         packed  B of odd rows, and dsl_pack after its writer; the GEMM follows at once
 //         copied  B of odd rows, which the launch copies into workspace
 //         broken  the dependent kernel begins while B is written: the promise is broken, and this must be seen in
 //                 early.cubin, or the other chains show nothing; plain.cubin is right all the same.
-// Exits with 1 where a chain is not as it must be. At the end, microseconds of a launch behind a dependent kernel.
+// Exits with 1 where a chain is not as it must be. At the end, microseconds of a launch after a dependent kernel.
 #include "dsl.h"
 
 #include <cuda_bf16.h>
@@ -205,7 +205,7 @@ static bool run(Problem &p, dsl_module *mod, const char *name, Chain chain, int 
 	return right;
 }
 
-// Microseconds of a dependent kernel and the GEMM behind it, weights standing still.
+// Microseconds of a dependent kernel and the GEMM after it, weights standing still.
 static float time_of(const Problem &p, dsl_module *mod, int pdl, cudaStream_t stream)
 {
 	enum { TIMES = 2000 };

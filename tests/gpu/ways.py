@@ -5,7 +5,7 @@ copies of its operands.
     python3 ways.py DIR          DIR/ways/*.cubin are ways_cases.sh's; the exit code is the number of failures
 
 Sizes, distances between rows and addresses, of 1, 2 and 4 bytes an element; one workspace for launch after launch
-behind a slow writer; a graph, replayed 100 times with other inputs; two streams; one byte short. Last, how fast the
+after a slow writer; a graph, replayed 100 times with other inputs; two streams; one byte short. Last, how fast the
 copy is.
 """
 import os
@@ -37,7 +37,7 @@ def values(count, dtype):
 
 
 def matrix(rows, cols, step, offset, dtype):
-    """Rows step elements apart, offset elements behind an aligned address; the tensor ends where its memory does."""
+    """Rows step elements apart, offset elements after an aligned address; the tensor ends where its memory does."""
     return values(offset + (rows - 1) * step + cols, dtype).as_strided((rows, cols), (step, 1), offset)
 
 
@@ -111,7 +111,7 @@ def one_space_many_launches(bind, kinds):
         p.launch()
         if i % 7 == 0:
             check(f"launch {i} of many", torch.equal(bits(p.d), bits(d)))
-    print("3000 launches behind each other", flush=True)
+    print("3000 launches after each other", flush=True)
 
 
 def graphs(bind, kinds):

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Operands that TMA cannot take where they lie, on a machine with a Hopper GPU and PyTorch:
 #   ways.sh DIR [RESULTS] [ROUNDS]      DIR is what pack.sh gathered
-# The copies by themselves, kernels behind them bit for bit (ways.py), then times beside torch and beside aligned operands (against_torch.py). The exit code is the number of parts that failed.
+# The copies by themselves, kernels after them bit for bit (ways.py), then times beside torch and beside aligned operands (against_torch.py). The exit code is the number of parts that failed.
 set -u
 here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
 root=$(CDPATH= cd -- "$here/../.." && pwd)

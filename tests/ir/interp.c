@@ -469,7 +469,7 @@ static void test_nested_layout(void **state)
 	ctx_free(c);
 }
 
-/* Behind the pass that turns a grid into CTAs: every CTA stores where it is. */
+/* After the pass that turns a grid into CTAs: every CTA stores where it is. */
 static void test_ctas(void **state)
 {
 	(void)state;

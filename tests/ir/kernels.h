@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* kernels.h - private to the tests of the interpreter: a kernel from its text, and a run of it.
- * Include it behind cmocka.h. */
+ * Include it after cmocka.h. */
 #ifndef DSL_TESTS_IR_KERNELS_H
 #define DSL_TESTS_IR_KERNELS_H
 

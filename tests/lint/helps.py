@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Every help that frontend/ and passes/ give is tried: a row of tests/remedies has it, applies it and compiles. So has every code.
     helps.py ROOT
-The lint starts at each call of diag_remedy, and at each cause that has its help behind a line break, and follows what the help is
+The lint starts at each call of diag_remedy, and at each cause that has its help after a line break, and follows what the help is
 made of: macros, strings that `?:` chooses, values that functions return, variables, parameters, columns of tables. A row has the format, where %s and the like print anything; and for each
 text that a %s may print, a row has both. A help printed by "%s" alone of which no text is found is an error.
 Not tried: a help that only names an option of the command line (-Wno-), and messages that no program of a user brings."""

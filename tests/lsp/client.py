@@ -104,19 +104,19 @@ class Client:
         return code, rest, errors
 
 
-def place(text, word, nth=1, behind=0):
-    """The position of the nth occurrence of a word, or behind so many of its letters."""
+def place(text, word, nth=1, after=0):
+    """The position of the nth occurrence of a word, or after so many of its letters."""
     at = -1
     for _ in range(nth):
         at = text.index(word, at + 1)
-    before = text[:at + behind]
+    before = text[:at + after]
     line = before.count("\n")
     last = before[before.rfind("\n") + 1:]
     return {"line": line, "character": len(last.encode("utf-16-le")) // 2}
 
 
-def at(uri, text, word, nth=1, behind=0):
-    return {"textDocument": {"uri": uri}, "position": place(text, word, nth, behind)}
+def at(uri, text, word, nth=1, after=0):
+    return {"textDocument": {"uri": uri}, "position": place(text, word, nth, after)}
 
 
 def applied(text, edits):

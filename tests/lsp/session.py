@@ -106,18 +106,18 @@ def test_definition():
     c.start()
     c.open(URI, GEMM)
 
-    def definition(word, nth=1, behind=0):
-        result = c.request("textDocument/definition", at(URI, GEMM, word, nth, behind))
+    def definition(word, nth=1, after=0):
+        result = c.request("textDocument/definition", at(URI, GEMM, word, nth, after))
         assert result is None or result["uri"] == URI
         return result and result["range"]["start"]
 
     assert definition("sA <-") == place(GEMM, "sA")
     assert definition("mm(sA") == place(GEMM, "mm =")
-    assert definition("mm(sA", behind=2) == place(GEMM, "mm =")
+    assert definition("mm(sA", after=2) == place(GEMM, "mm =")
     assert definition("m,k]", 2) == place(GEMM, "m,n) in")
     assert definition("bK)") == place(GEMM, "bK =")
     assert definition("sA, sB }") == place(GEMM, "sA :")
-    assert definition("K):(K", behind=4) == place(GEMM, "K):")
+    assert definition("K):(K", after=4) == place(GEMM, "K):")
     assert definition("gemm(") == place(GEMM, "gemm(")
     assert definition("kernel") is None
     assert definition("roles") is None
@@ -191,9 +191,9 @@ def test_completion():
     c.start()
     c.open(URI, GEMM)
 
-    def complete(text, word, behind=0, nth=1):
+    def complete(text, word, after=0, nth=1):
         c.change(URI, text)
-        return labels(c.request("textDocument/completion", at(URI, text, word, nth, behind)))
+        return labels(c.request("textDocument/completion", at(URI, text, word, nth, after)))
 
     here = complete(GEMM, "acc += mm")
     assert {"sA", "gB", "acc", "k", "m", "bM", "M", "const", "for", "coalesce", "relu", "bf16"} <= here

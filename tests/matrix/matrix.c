@@ -277,7 +277,7 @@ static dsl_status bind(void *user, dsl_arg *args, int n)
 	return st == DSL_ERR_WORKSPACE ? DSL_OK : DSL_ERR_INVALID;
 }
 
-/* Inputs one element behind what TMA takes. */
+/* Inputs that begin one element after an address that TMA takes. */
 static dsl_status shift(Trial *t, int sign)
 {
 	for (int i = 0; i < t->p.nt; i++) {

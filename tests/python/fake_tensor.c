@@ -34,7 +34,7 @@ static int stream_now(int32_t type, int32_t id, void **out)
 }
 
 static DLExchange api = {.version = {DL_MAJOR, DL_MINOR}, .tensor = lend, .stream = stream_now};
-/* What a library of the future has: its own major version first, the one we know behind it. */
+/* What a library of the future has: its own major version first, the one we know after it. */
 static DLExchange newer = {.version = {DL_MAJOR + 1, 0}, .older = &api};
 
 static PyObject *fast_new(PyTypeObject *type, PyObject *args, PyObject *words)

@@ -149,7 +149,7 @@ class Gpu(unittest.TestCase):
                 self.assertEqual(self.driver.fake_gpu_stream(), stream)
 
     def moved(self, by):
-        """A two bytes further on, in the gap behind it."""
+        """A two bytes further on, in the gap after it."""
         x = self.x
         at = x.address["A"] + by
         flat = np.frombuffer((ctypes.c_uint16 * (x.view["A"].size)).from_address(at), np.uint16)

@@ -200,7 +200,7 @@ static dsl_status launch_in_place(Problem *p, dsl_module *mod, int i, int o, Ver
 	return st;
 }
 
-/* Tensor i `offset` bytes behind the start of output o, whose bytes are all elements. */
+/* Tensor i `offset` bytes after the start of output o, whose bytes are all elements. */
 static bool check_alias(Trial *t, Problem *p, dsl_module *mod, int i, int o, uint64_t offset)
 {
 	bool may = !offset && may_alias(p, i, o);
@@ -211,7 +211,7 @@ static bool check_alias(Trial *t, Problem *p, dsl_module *mod, int i, int o, uin
 	dsl_status st = may ? launch_in_place(p, mod, i, o, &v) : launch_alone(p, mod);
 	p->t[i].alloc = own;
 	t->aliases[may]++;
-	snprintf(what, sizeof what, "%s, %llu bytes behind the start of %s", p->t[i].name,
+	snprintf(what, sizeof what, "%s, %llu bytes after the start of %s", p->t[i].name,
 		 (unsigned long long)offset, p->t[o].name);
 	if (st != (may ? DSL_OK : DSL_ERR_OVERLAP))
 		return wrong(t, what, st ? dsl_detail() : "was launched");

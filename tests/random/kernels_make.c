@@ -172,7 +172,7 @@ static void choose_batches(Make *k)
 		k->of_batch[i] = i < k->batches ? within(k, 1, 3) : 1;
 }
 
-/* In front, behind, between, around; an input may be one matrix for all. */
+/* In front, after, between, around; an input may be one matrix for all. */
 static Order some_order(Make *k, bool output)
 {
 	static const Order one[] = {{3, {2, 0, 1}}, {3, {0, 1, 2}}, {3, {0, 2, 1}}};

@@ -63,7 +63,7 @@ struct Stmt {
 	Stmt *body, *other;  /* ST_IF, ST_LOOP, ST_MEET */
 	Stmt *meet;          /* ST_MEET: both sides do it together, */
 	Stmt *then, *or;     /* and go on with these */
-	bool twice;          /* ST_MEET: as two branches, one behind the other */
+	bool twice;          /* ST_MEET: as two branches, one after the other */
 	const char *never;   /* ST_IF: ends a thread, and never does; or NULL */
 	int turns;           /* ST_LOOP; -1: the low two bits of register from[0] */
 	int width;           /* ST_WARP: lanes of a group that votes alone */

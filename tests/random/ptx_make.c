@@ -39,7 +39,7 @@ static int reg(Maker *m, Kind k)
 	return pick(m, kind_regs[k]);
 }
 
-/* The words in a random order, each behind a dot. */
+/* The words in a random order, each after a dot. */
 static void shuffle(Maker *m, const char **words, int n, char *to)
 {
 	*to = 0;

@@ -115,7 +115,7 @@ static void a_batch_may_stand_still(void **state)
 	assert_status(run_desc(&s, 128, why, sizeof why), DSL_OK);
 }
 
-/* Matrices of an output behind each other, or row by row; steps in any order. */
+/* Matrices of an output after each other, or row by row; steps in any order. */
 static void outputs_do_not_overlap(void **state)
 {
 	static const struct {

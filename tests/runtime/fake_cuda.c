@@ -230,7 +230,7 @@ static CUresult fake_OccupancyMaxActiveBlocksPerMultiprocessor(int *ctas, CUfunc
 	return CUDA_SUCCESS;
 }
 
-/* Two parameters of 8 bytes, behind the gap that an alignment of 128 makes. */
+/* Two parameters of 8 bytes, after the gap that an alignment of 128 makes. */
 static CUresult fake_FuncGetParamInfo(CUfunction f, size_t i, size_t *offset, size_t *size)
 {
 	CALL("cuFuncGetParamInfo");

@@ -252,7 +252,7 @@ static void a_copy_that_the_driver_refuses(void **state)
 	b->fake->code = CUDA_ERROR_UNKNOWN;
 	b->fake->after = 0;
 	assert_status(launch(b, args, space, 1 << 20, 0), DSL_ERR_CUDA);
-	b->fake->after = 1; /* the kernel behind it */
+	b->fake->after = 1; /* the kernel after it */
 	assert_status(launch(b, args, space, 1 << 20, 0), DSL_ERR_CUDA);
 	b->fake->fail = NULL;
 	assert_int_equal(b->fake->launches, 1);
@@ -446,7 +446,7 @@ static void packed_is_read_where_it_lies(void **state)
 	assert_status(dsl_pack_size(b->mod, "gemm", "B", of_b, 3, &bytes), DSL_OK);
 	assert_int_equal(bytes, B_BYTES);
 	assert_status(dsl_pack(b->mod, "gemm", "B", of_b, 3, space, bytes, NULL, &packed), DSL_OK);
-	assert_int_equal(b->fake->launches, 2); /* the copy, and an empty one behind it */
+	assert_int_equal(b->fake->launches, 2); /* the copy, and an empty one after it */
 	assert_true(packed.kind == DSL_PACKED && packed.v.ptr == space);
 	assert_string_equal(packed.name, "B");
 	sample_args(args, M, N, K);
@@ -477,7 +477,7 @@ static void packed_is_read_where_it_lies(void **state)
 	assert_status(dsl_launch(b->mod, "gemm", args, GEMM_ARGS, NULL, NULL), DSL_OK);
 }
 
-/* Behind dsl_pack, what may begin early does so when the copy is complete: the launch ahead of it
+/* After dsl_pack, what may begin early does so when the copy is complete: the launch ahead of it
  * is an empty one, which waits for the copy as ever. */
 static void packed_before_the_next_begins(void **state)
 {

@@ -365,7 +365,7 @@ static const Case cases[] = {
 	 "byte 4096 of an allocation of 4096",
 	 "mov.u64 %rd5, 4096;\n@ mov.u64 %rd5, 4092;\nadd.u64 %rd6, %rd2, %rd5;\nst.global.u32 "
 	 "[%rd6], 0;\n"},
-	{"a prefetch from behind an allocation", 1, 32, SIM_BOUNDS,
+	{"a prefetch from after an allocation", 1, 32, SIM_BOUNDS,
 	 "byte 4096 of an allocation of 4096",
 	 "mov.u64 %rd5, 4096;\n@ mov.u64 %rd5, 4095;\nadd.u64 %rd6, %rd2, %rd5;\n"
 	 "prefetch.global.L1 [%rd6];\n"},
@@ -377,7 +377,7 @@ static const Case cases[] = {
 	 "@%p5 mov.u32 %r9, %r8;\nbar.sync 1, %r9;\n"},
 };
 
-/* The body with the lines behind "@ " kept or left out, behind the head. */
+/* The body with the lines after "@ " kept or left out, after the head. */
 static size_t body_write(char *to, size_t room, const char *body, bool right)
 {
 	size_t n = (size_t)snprintf(to, room, "%s", head);
@@ -492,7 +492,7 @@ static void right_kernels_are_clean(void **state)
 	assert_false(failed);
 }
 
-/* Each warp writes over rows of its own warpgroup, behind its own wait. */
+/* Each warp writes over rows of its own warpgroup, after its own wait. */
 static const Case alone = {"results over what other warps of the warpgroup read",
 			   1,
 			   256,

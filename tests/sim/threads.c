@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The simulated device behind the runtime's calls. In several threads: each keeps an array of its
+/* The simulated device after the runtime's calls. In several threads: each keeps an array of its
  * own right by copies, sets and launches while others allocate, free, load and unload. Under ASan
  * and TSan this is where a look at memory that another thread moves shows. Then modules that are
  * unloaded twice, files without an end, variables of modules, and who watches a launch. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Threads of a warp that part and meet: operations by member mask over the threads that a mask
  * names (ptx/masks.cu), waiting for those that are elsewhere (ptx/parted.cu), and small kernels in
- * PTX. Lines behind "@ " make a kernel right; without them it must be reported. */
+ * PTX. Lines after "@ " make a kernel right; without them it must be reported. */
 #include "sim/sim.h"
 
 #include <stdio.h>
@@ -301,7 +301,7 @@ static const Case cases[] = {
 	 "@ @!%p1 shfl.sync.bfly.b32 %r6, %r0, 1, 31, " FULL_MASK
 	 ";\n" PUT("%r6") "bar.warp.sync " FULL_MASK ";\n"},
 	/* Lane 0 waits at the meeting of the first branch for lane 1, who waits for lane 0. */
-	{"a meeting that others wait behind", 32, SIM_DEADLOCK, "of its member mask", neighbour,
+	{"a meeting that others wait after", 32, SIM_DEADLOCK, "of its member mask", neighbour,
 	 "shr.u32 %r8, %r0, 1;\nshl.b32 %r8, %r8, 1;\nshl.b32 %r9, 3, %r8;\n"
 	 "and.b32 %r3, %r0, 1;\nsetp.eq.u32 %p1, %r3, 0;\n@%p1 bra EVEN;\n"
 	 "shfl.sync.bfly.b32 %r6, %r0, 1, 31, %r9;\n"
@@ -313,7 +313,7 @@ static const Case cases[] = {
 	 "shl.b32 %r4, %r4, %r5;\nand.b32 %r7, %r0, 2;\nsetp.eq.u32 %p1, %r7, 0;\n"
 	 "vote.sync.ballot.b32 %r6, %p1, %r4;\nshr.u32 %r8, %r4, 2;\nsetp.eq.u32 %p2, %r6, 0;\n"
 	 "@%p2 mov.u32 %r6, %r8;\n" PUT("%r6")},
-	/* One thread spins for what the others do behind the place where the branch would meet. */
+	/* One thread spins for what the others do after the place where the branch would meet. */
 	{"threads that are waited for by an early return", 32, SIM_LIMIT, "instructions of warps",
 	 zero,
 	 "st.volatile.shared.u32 [flag], 0;\nsetp.ne.u32 %p1, %r0, 0;\n@%p1 bra ON;\n"

@@ -124,7 +124,7 @@ typedef struct {
 	int (*slot)(void *user, const Env *env, int first, bool barrier, const Ix *at,
 		    const Ix *parity, int64_t *slot, int64_t *phase);
 } Framer;
-/* The steps of items, behind those of p->steps; false: p->vague says what is not decided. */
+/* The steps of items, after those of p->steps; false: p->vague says what is not decided. */
 bool program_make(Program *p, const Env *env, const Items *items, const Framer *framer);
 bool items_are_mild(const Items *items);
 const char *program_vague(const Program *p); /* what was not decided, in a user's words */

@@ -2,7 +2,7 @@
 /* deal_once.c - tiles that CTAs draw: that each is some CTA's, and once, whoever draws how many.
  *     launch (n, 1, 1), n <= 1024 ; tickets turns (cta, tiles, ctas) ; draw (ctas, tiles, listed)
  * The CTAs are numbered from 0 on, each begins with the tile of its number, or with those of two
- * rounds, and what is drawn begins behind these. All of them say the same of tiles, and 32 bits
+ * rounds, and what is drawn begins after these. All of them say the same of tiles, and 32 bits
  * count them. In clusters these numbers are the clusters'. */
 #include "verify/read/read.h"
 #include "verify/rules/tickets.h"

@@ -98,7 +98,7 @@ static bool in_order(const Grid *g, const Op *op, const Val *w, bool writes)
 	if (!writes && (!is_ahead(g->one, top) || !meet_between(g, g->one, top)))
 		return read_problem(
 			g->r, D_E0412, op->loc,
-			"%%%s is read, and nothing orders that behind what the other CTAs "
+			"%%%s is read, and nothing orders that after what the other CTAs "
 			"write",
 			w->name);
 	return true;
@@ -235,7 +235,7 @@ static bool arrives_first(Grid *g)
 				    "an arrival and a wait that are not one thread's of each CTA");
 	if (!is_ahead(g->arrive, g->wait))
 		return read_problem(g->r, D_E0411, g->wait->loc,
-				    "it waits for ever: each CTA arrives behind its wait");
+				    "it waits for ever: each CTA arrives after its wait");
 	if (attrs_int(&g->arrive->attrs, A_COUNT, 0) != g->count)
 		return read_problem(g->r, D_E0411, g->wait->loc,
 				    "the arrival and the wait are of other counts");

@@ -277,7 +277,7 @@ static bool walk_draw(Tickets *t, const Op *op)
 			    "a ticket that is not drawn into its turn's slot");
 }
 
-/* Where all draw by turns it is so many tiles behind the first. */
+/* Where all draw by turns it is so many tiles after the first. */
 static bool is_by_turns(Tickets *t, const Op *op)
 {
 	Ctx *c = t->k->ctx;

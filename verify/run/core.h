@@ -89,7 +89,7 @@ typedef struct {
 	bool physical;  /* slots have their own names in this run, not those of a frame */
 	int ranks;      /* CTAs of the cluster; their keys and cells are alike, rank by rank */
 	int meet;       /* key of the cluster's barrier, which exits count for, plus 1; 0: none */
-	bool regs_late; /* registers are taken behind the start */
+	bool regs_late; /* registers are taken after the start */
 	AgentSet rough; /* who accesses slots by some lanes, as if all did, and arrives by these */
 	bool in_turns;  /* other lanes of a warp fence for the async proxy at other places */
 	AgentSet setters;            /* that set their registers more than once */
@@ -97,7 +97,7 @@ typedef struct {
 	AgentSet senders[MAX_RANKS]; /* that arrive at barriers of another CTA */
 	/* by such a step: of one lane, the same each time; of others */
 	const Step *sent[MAX_RANKS][MAX_AGENTS], *sent_each[MAX_RANKS][MAX_AGENTS];
-	/* Layout: made by machine_layout. Of what is one of two the second is the bit behind the
+	/* Layout: made by machine_layout. Of what is one of two the second is the bit after the
 	 * first: done and prev, came and came_last, read and left, made and fenced, set and
 	 * set_before. */
 	int words, nfacts, holders; /* of a set of facts; who may know one */
@@ -144,7 +144,7 @@ typedef struct {
 	uint64_t made; /* 1: one lane made barriers, and the others have not met it since */
 } Owed;
 typedef struct {
-	/* Those that are committed, oldest first; behind them what came since the last commit.
+	/* Those that are committed, oldest first; after them what came since the last commit.
 	 * Cells are counted from the CTA's first. */
 	Group mma[MAX_GROUPS + 1];
 	Group bulk[MAX_GROUPS + 1];
@@ -285,7 +285,7 @@ static inline int knows_next(const Machine *m, int key)
 {
 	return 2 * m->na + m->nk + key;
 }
-/* Word w of the facts of each holder, one behind the other. */
+/* Word w of the facts of each holder, one after the other. */
 static inline uint64_t *facts_word(const Machine *m, const State *s, int w)
 {
 	char *facts = (char *)(uintptr_t)s + m->off_facts;
@@ -309,11 +309,11 @@ static inline bool fact_known(const Machine *m, const State *s, int agent, int f
 }
 void fact_make(const Machine *m, State *s, int agent, int fact); /* by the agent, of itself */
 void fact_forget(const Machine *m, State *s, int fact);          /* by everyone */
-void pair_forget(const Machine *m, State *s, int fact);          /* and the one behind it */
+void pair_forget(const Machine *m, State *s, int fact);          /* and the one after it */
 void pairs_forget(const Machine *m, State *s, const int *of_agent, AgentSet agents);
 void facts_add(const Machine *m, State *s, int to, int from);
 void facts_add_of(const Machine *m, State *s, int to, int from, const uint64_t *set);
-void fact_age(const Machine *m, State *s, int fact); /* what it was is the one behind it */
+void fact_age(const Machine *m, State *s, int fact); /* what it was is the one after it */
 /* Who knows that all of `last` arrived in a key's last phase knows that it is over. */
 void facts_settle(const Machine *m, State *s, int key, AgentSet last);
 /* A phase is done: what was, is past, and what the key has gathered it gives. */

@@ -149,6 +149,7 @@ static void turn_cells(const Turn *t, int first, uint64_t *cells)
 static void turn_agent(const Turn *t, int first, AgentState *a)
 {
 	enum { SETS = offsetof(AgentState, loose), END = offsetof(AgentState, owed.dirty) };
+	_Static_assert(END - SETS == 16 * sizeof a->loose, "sets of cells and nothing else");
 	for (int i = 0; i <= a->nmma; i++)
 		turn_cells(t, first, a->mma[i].cells);
 	for (int i = 0; i <= a->nbulk; i++)

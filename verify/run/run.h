@@ -55,7 +55,7 @@ static inline int fact_of(const Run *r, const int *facts, int cell, int agent)
 bool run_knows(const Run *r, int fact);
 /* The first of `agents` of whom a fact is not known; -1: none. */
 int run_unknown_of(const Run *r, const int *facts, int cell, AgentSet agents);
-/* With those behind them. */
+/* With those after them. */
 void run_forget_all(Run *r, const int *facts, int cell, AgentSet agents);
 bool run_global_ok(Run *r);
 bool known_by(const Machine *m, const State *s, int rank, int fact); /* one there does */
@@ -76,7 +76,7 @@ bool run_reads_own(const Run *r);
 void run_each_arrives(Run *r, int key);
 bool run_reads_anew(Run *r, int cell); /* what they told is of an earlier read */
 void run_lane_did(Run *r, const Step *st);
-/* By what is ordered behind it, of which lanes learn otherwise; but: an agent's own lane. */
+/* By what is ordered after it, of which lanes learn otherwise; but: an agent's own lane. */
 void run_overwritten(Run *r, int cell, int but);
 void run_sends(Run *r, int key);    /* an arrival at another CTA */
 void run_join(Run *r);              /* the lanes of a warp meet: all know what each did */

@@ -279,7 +279,7 @@ static const Ix *next_round(Finder *f, const Branch *b, const Scope *s)
 	return x;
 }
 
-/* Behind the last trip of a loop there is no other: `ends` is where a run is, or NULL. */
+/* After the last trip of a loop there is no other: `ends` is where a run is, or NULL. */
 static const Ix *use_behind(Finder *f, const Segment *g, const Where *ends, const Scope *at)
 {
 	const Sequence *q = g->in ? &g->in->body : &f->t->root;
@@ -329,7 +329,7 @@ static const Ix *use_beyond(Finder *f, const Segment *g, const Scope *at)
 	}
 }
 
-/* For uses here or behind that are not trusted, where there is none, as if there were another
+/* For uses here or after that are not trusted, where there is none, as if there were another
  * trip. */
 static const Ix *next_use(Finder *f, const Segment *g, const Where *where, const Scope *at)
 {
@@ -491,7 +491,7 @@ static void put_classes(const Move *m, View *v)
 	}
 }
 
-/* What is known behind the last trip of a loop: which it was, or how many there were; and which
+/* What is known after the last trip of a loop: which it was, or how many there were; and which
  * number counts are that go on. */
 static void put_known(const Move *m, const Scope *from, View *v)
 {

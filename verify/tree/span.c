@@ -105,7 +105,7 @@ static const Sequence *sequence_of(const Tree *t, const Branch *in)
 	return in ? &in->body : &t->root;
 }
 
-/* Where a segment, or the loop behind it, stands in a sequence; -1: not in it. */
+/* Where a segment, or the loop after it, stands in a sequence; -1: not in it. */
 static int place_in(const Tree *t, const Sequence *q, const Branch *in, int at, bool *nested)
 {
 	*nested = false;

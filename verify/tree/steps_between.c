@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* steps_between.c - what a role does between two loops of its own stands as early in the tree as it
  * may: before loops that the role leaves out. What waits there for who comes later is put off.
- *     for k { fill }, and another role: wait for what is filled   ->   it waits behind the loop
+ *     for k { fill }, and another role: wait for what is filled   ->   it waits after the loop
  */
 #include "verify/tree/tree.h"
 

@@ -3,7 +3,7 @@
  * is: in which trip of each loop, near its ends or not, and how often loops run: never, so many
  * times, or at least so often. What arrives at a stop is joined to what stands there, until
  * nothing changes.
- *     s0 (s1 (s2)^T s3)^N s4   ->   s2 in trip 0, in any later one; behind it, with T = 0 or T > 0
+ *     s0 (s1 (s2)^T s3)^N s4   ->   s2 in trip 0, in any later one; after it, with T = 0 or T > 0
  */
 #include "verify/tree/tree.h"
 
@@ -390,7 +390,7 @@ static bool end_loop(Tour *u, Stop *s, const Branch *b, int32_t done)
 	return more || (done - all.res) % num_gcd(all.mod, b->period) || leave(u, s, b, s->at);
 }
 
-/* Behind the last segment of a loop's body. */
+/* After the last segment of a loop's body. */
 static bool go_round(Tour *u, Stop *s, const Branch *b)
 {
 	const Trip *trip = &s->at.trip[b->id];
@@ -455,7 +455,7 @@ static bool run_on(Tour *u, Stop *s, const State *after)
 	return true;
 }
 
-/* A role may wait for what comes behind a loop that it leaves out. */
+/* A role may wait for what comes after a loop that it leaves out. */
 static bool failed(Tour *u, Stop *s, int i)
 {
 	memcpy(u->now, s->head.at[i].state, u->m->bytes);

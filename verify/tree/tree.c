@@ -169,7 +169,7 @@ static bool stands_before(const Op *a, const Op *b)
 	return a == b;
 }
 
-/* In the same code as another warp's, it stands behind what comes first there; before `end`. */
+/* In the same code as another warp's, it stands after what comes first there; before `end`. */
 static int place_among(const Merger *m, const Sequence *q, int agent, const Op *loop, int at,
 		       int end)
 {

@@ -283,7 +283,7 @@ void find_rests(Tree *t);
 bool residues_agree(const Tree *t, const Where *at); /* counts that are numbers there */
 bool residues_try(const Residue *of, int n, const Zeros *z, ResiduesSeen *seen, void *user);
 
-/* steps_between.c: steps of roles that are stuck in a segment go behind the next loop, which they
+/* steps_between.c: steps of roles that are stuck in a segment go after the next loop, which they
  * leave out; false: there are none. */
 bool put_off(Tree *t, const Segment *g, State *s, const Letter *letter);
 

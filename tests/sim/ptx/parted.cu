@@ -69,7 +69,7 @@ extern "C" __global__ void part_two(int *o, int a)
 	o[l] = v;
 }
 
-// The whole block meets behind a branch that some threads could have left by an early return.
+// The whole block meets after a branch that some threads could have left by an early return.
 extern "C" __global__ void part_block(int *o, int a)
 {
 	int l = threadIdx.x;

@@ -49,6 +49,6 @@ void refuse(Ctx *c, DiagMsg *m, int n)
 void causes(Ctx *c, Loc loc)
 {
 	diag(c, loc, D_E0102, "a cause of %d\n" "tried in %d tiles of %s", 1, 2, "3");
-	reject(s, loc, D_E0102, "a cause of %s\n" "untried behind a cause", "no help");
+	reject(s, loc, D_E0102, "a cause of %s\n" "untried after a cause", "no help");
 	diag(c, loc, D_E0102, "a cause of %s alone", "no help");
 }
