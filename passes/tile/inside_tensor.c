@@ -52,8 +52,8 @@ static bool ends_alike(const Op *tile, int mode, const Op *other)
 	return HAS_IN(other, INDEX) && ends_alike(tile, mode, IN(other, INDEX).val->def);
 }
 
-/* A value for each row or column: the view of its tensor has a mode more, of one element. Views with
- * the modes in another order, or in parts, have as many. */
+/* A value for each row or column: the view of its tensor has one more mode, of one element. Views
+ * with the modes in another order, or in parts, have as many. */
 static bool is_of_vector(const Kernel *k, const Op *tile)
 {
 	const Val *tensor = IN(tile, OF).val, *arg = tensor_arg(tensor);

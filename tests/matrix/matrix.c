@@ -5,7 +5,8 @@
  * reference interpreter, at one of the program's sizes and then at the next. Of each rule one
  * program is compiled, and refused with the code that the rule says.
  *     matrix ROOT [--part I/N] [--only PROGRAM]
- *     matrix ROOT --device cuda:0      on a GPU; every kernel is assembled, as with EVERY=1
+ *     matrix ROOT --device cuda:0      on a GPU, for which rows of newer targets are compiled too;
+ *                                      every kernel is assembled, as with EVERY=1
  *     matrix ROOT --text PROGRAM       the program before a row changes it
  * A wrong row is printed with its source and sizes. */
 #include "driver/compile.h"
@@ -18,6 +19,7 @@
 
 typedef struct {
 	const char *root, *device, *only, *text;
+	const char *arch; /* of the device; NULL: the simulator, which runs all targets */
 	int part, parts;
 	bool every;
 } Options;
@@ -108,6 +110,12 @@ static void make_constant(Buf *text)
 	*text = now;
 }
 
+/* Whether a GPU of this architecture, "sm_90", cannot run what is compiled for the target. */
+static bool newer(const char *target, const char *arch)
+{
+	return arch && strtol(target + 3, NULL, 10) > strtol(arch + 3, NULL, 10);
+}
+
 /* One of "none;", "-DbM=64", "@odd". */
 static void take_word(Trial *t, Buf *clauses, const char *word)
 {
@@ -118,7 +126,7 @@ static void take_word(Trial *t, Buf *clauses, const char *word)
 	else if (!strcmp(word, "@dynamic"))
 		replace(clauses, "persistent;", "persistent dynamic;");
 	else if (!strncmp(word, "@target=", 8))
-		t->target = word + 8;
+		t->target = newer(word + 8, t->o->arch) ? t->o->arch : word + 8;
 	else if (!strcmp(word, "@constant"))
 		make_constant(&t->text);
 	else if (!strcmp(word, "@f16"))
@@ -536,7 +544,12 @@ int main(int argc, char **argv)
 	snprintf(path, sizeof path, "%s/tests/matrix/programs.txt", o.root);
 	table_read(c, &t, path);
 	table_join(&t);
+	dsl_device *dev = NULL;
+	if (o.device && dsl_device_open(o.device, &dev))
+		stop(o.device, dsl_detail());
+	o.arch = dev ? dsl_device_arch(dev) : NULL;
 	int code = o.text ? show_text(&o, &t) : try_all(&o, &t, a);
+	dsl_device_close(dev);
 	arena_free(a);
 	ctx_free(c);
 	return code;
