@@ -180,7 +180,7 @@ CUresult cuda_map_encode(const CudaDevice *d, Elem e, const dsl_map *m, CUtensor
 		d->cu.TensorMapEncodeTiled(out, map_type(e), m->rank, (void *)(uintptr_t)m->base,
 					   m->dims, m->strides, m->box, ones,
 					   CU_TENSOR_MAP_INTERLEAVE_NONE, map_swizzle(m->swizzle),
-					   CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+					   CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
 					   CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 	if (r == CUDA_SUCCESS)
 		map_repair(d, out, map_span(e, m));

@@ -104,7 +104,7 @@ static void map_encode(Bench *b, const KDesc *k, int i)
 	CALL(b, cuTensorMapEncodeTiled,
 	     (&b->maps[i], CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, (void *)b->tensor[m->arg], dims,
 	      strides, box, ones, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
-	      CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
+	      CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
 }
 
 static void bare_open(Bench *b, const char *path)

@@ -78,6 +78,7 @@ static void what_the_driver_is_told(void **state)
 	assert_true(d->address == 0x30000000 && d->dims[0] == 520 && d->dims[1] == 1000);
 	assert_true(d->strides[0] == 1040 && d->box[0] == 32 && d->box[1] == 64);
 	assert_true(d->swizzle == CU_TENSOR_MAP_SWIZZLE_64B);
+	assert_true(d->promotion == CU_TENSOR_MAP_L2_PROMOTION_L2_128B);
 	assert_true(f->maps[0].swizzle == CU_TENSOR_MAP_SWIZZLE_128B && f->maps[0].box[1] == 128);
 	assert_true(f->params[0] == 0x10000 &&
 		    f->params[2] == 0x30000000); /* the fake's map bytes */
