@@ -240,13 +240,15 @@ static bool types_are_meant(Sema *s, const Mma *m, const Value *a, const Value *
 	for (const AtomRow *r = atom_rows; r < atom_rows + ATOM_COUNT; r++) {
 		if (!multiplies(m, r, of_a, of_b))
 			continue;
+		Mma meant = {.atom = {(AtomId)(r - atom_rows), m->atom.n},
+			     .swap = m->swap,
+			     .open = m->of};
 		return reject(s, loc_join(a->loc, b->loc), D_E0205,
 			      "the mma reads %s and %s, '%s' holds %s and '%s' %s\n"
-			      "write %s<%d,%d,%d>(%s, %s, %s)",
+			      "write %s",
 			      elem_rows[own->a].name, elem_rows[own->b].name, a->buffer->name,
-			      elem_rows[of_a].name, b->buffer->name, elem_rows[of_b].name, r->name,
-			      r->m, m->atom.n, r->k, elem_rows[of_a].name, elem_rows[of_b].name,
-			      elem_rows[r->c].name);
+			      elem_rows[of_a].name, b->buffer->name, elem_rows[of_b].name,
+			      mma_text(s, &meant));
 	}
 	return true;
 }
@@ -401,6 +403,8 @@ void stmt_accumulate(Sema *s, const Node *n)
 		return;
 	}
 	v[1] = eval(s, call->kids.at[0]);
+	if (v[0].mma && v[0].mma->of && v[0].mma->of == v[1].mma)
+		v[1].mma = v[0].mma;
 	if (!want(s, &v[1], V_MMA, "what is called") ||
 	    !target_takes(s, v[1].mma->loc, feature_of_op(atom_rows[v[1].mma->atom.id].warp),
 			  "multiply by mma_sync<16,8,16>, which all targets have"))

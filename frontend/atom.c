@@ -110,33 +110,136 @@ bool mma_exists(const char *name)
 	return false;
 }
 
+/* open: its N is the least until it has a tile. */
+static Value mma_of(Sema *s, Loc loc, const AtomRow *r, int n, bool open)
+{
+	Value v = value_of(V_MMA);
+	Mma *m = NEW(s->arena, Mma);
+	*m = (Mma){.atom = {(AtomId)(r - atom_rows), n},
+		   .arrange = {1, 1, 1},
+		   .loc = loc,
+		   .swap = sched_swaps(s),
+		   .open = open,
+		   .values = {1, 1, 1}};
+	m->arrange[0] = atoms_of_group(s, m);
+	v.mma = m;
+	return v;
+}
+
+static bool are_types(Sema *s, const Value *types)
+{
+	bool all = true;
+	for (int i = 0; i < 3 && all; i++)
+		all = want(s, &types[i], V_ELEM, "an operand of an mma");
+	return all;
+}
+
 Value mma_template(Sema *s, const Node *at, Value *types, int n)
 {
 	static const char *const what[] = {"M of an mma", "N of an mma", "K of an mma"};
-	Value v = value_of(V_MMA);
 	int64_t shape[3];
 	if (n != 3 || at->kids.n != 3)
 		return rejected(s, at->loc, D_E0206,
 				"an mma has three extents and three types, "
 				"wgmma<M,N,K>(a, b, accumulator)");
-	for (int i = 0; i < 3; i++) {
-		if (!eval_int(s, at->kids.at[i], 1, MMA_EXTENT_MAX, what[i], &shape[i]) ||
-		    !want(s, &types[i], V_ELEM, "an operand of an mma"))
+	for (int i = 0; i < 3; i++)
+		if (!eval_int(s, at->kids.at[i], 1, MMA_EXTENT_MAX, what[i], &shape[i]))
 			return value_bad();
-	}
-	const AtomRow *r = row_by_types(s, at, types, shape[2]);
+	const AtomRow *r = are_types(s, types) ? row_by_types(s, at, types, shape[2]) : NULL;
 	if (!r || !shape_exists(s, at, r, shape))
 		return value_bad();
-	Mma *m = NEW(s->arena, Mma);
-	*m = (Mma){{(AtomId)(r - atom_rows), (int)shape[1]},
-		   {1, 1, 1},
-		   at->loc,
-		   sched_swaps(s),
-		   {1, 1, 1}};
-	m->arrange[0] = atoms_of_group(s, m);
-	v.mma = m;
-	return v;
+	return mma_of(s, at->loc, r, (int)shape[1], false);
 }
+
+/* ------------------------------------------------------------------ without numbers */
+/* Of several K the largest. */
+Value mma_open(Sema *s, const Node *call, Value *types, int n)
+{
+	const Node *at = call->kids.at[0];
+	if (n != 3)
+		return rejected(s, call->loc, D_E0206,
+				"an mma has three types\n"
+				"write %s(a, b, accumulator), as in wgmma(bf16, bf16, f32)",
+				at->name);
+	const AtomRow *r = are_types(s, types) ? row_by_types(s, at, types, MMA_EXTENT_MAX) : NULL;
+	return r ? mma_of(s, call->loc, r, next_n(r, 1, 1), true) : value_bad();
+}
+
+const char *mma_text(Sema *s, const Mma *m)
+{
+	const AtomRow *r = &atom_rows[m->atom.id];
+	const char *numbers = m->open ? "" : ctx_strf(s->ctx, "<%d,%d,%d>", r->m, m->atom.n, r->k);
+	return ctx_strf(s->ctx, "%s%s(%s, %s, %s)", r->name, numbers,
+			elem_rows[m->swap ? r->b : r->a].name,
+			elem_rows[m->swap ? r->a : r->b].name, elem_rows[r->c].name);
+}
+
+const char *mma_arrangement(Sema *s, const Mma *m)
+{
+	const int64_t *a = m->arrange;
+	return ctx_strf(s->ctx, "(%" PRId64 ",%" PRId64 ",%" PRId64 ")", a[0], a[1], a[2]);
+}
+
+bool mma_has_numbers(Sema *s, const Value *v)
+{
+	Mma with = *v->mma;
+	with.open = false;
+	with.atom.n = next_n(&atom_rows[with.atom.id], 128, -1);
+	return !v->mma->open || reject(s, v->loc, D_E0203,
+				       "this mma has no numbers: they follow the tile of an "
+				       "accumulator\n"
+				       "write them, as %s",
+				       mma_text(s, &with));
+}
+
+/* The call with the numbers of its tile; where several differ, it stays as it is. */
+static void said_numbers(Sema *s, const Mma *m)
+{
+	const char *text = mma_text(s, m);
+	if (!m->arranged)
+		text = ctx_strf(s->ctx, "%s * %s", text, mma_arrangement(s, m));
+	for (int i = 0; s->opt->said && i < s->opt->said->n; i++) {
+		Said *d = &s->opt->said->at[i];
+		if (d->kind == SAID_OPEN && d->loc.begin == m->loc.begin)
+			d->value = !d->value || !strcmp(d->value, text) ? text : mma_text(s, m->of);
+	}
+}
+
+/* As many warpgroups as share the atoms of a tile's rows evenly. */
+static int64_t groups_that_share(int64_t atoms)
+{
+	int64_t n = MOST_GROUPS;
+	while (n > 1 && (atoms < n || atoms % n))
+		n--;
+	return n;
+}
+
+/* The widest N that divides the columns; the least where none does. */
+static int widest(const AtomRow *r, int64_t columns)
+{
+	int n = next_n(r, columns, -1);
+	while (n && columns % n)
+		n = next_n(r, n - 1, -1);
+	return n ? n : next_n(r, 1, 1);
+}
+
+/* For a tile of the program's rows and columns, which swap exchanges. */
+static const Mma *mma_for(Sema *s, const Mma *open, const int64_t *tile)
+{
+	const AtomRow *r = &atom_rows[open->atom.id];
+	int64_t groups = atoms_of_group(s, open);
+	Mma *m = NEW(s->arena, Mma);
+	*m = *open;
+	m->open = false;
+	m->of = open;
+	if (!m->arranged)
+		m->arrange[0] = groups * groups_that_share(tile[m->swap] / (r->m * groups));
+	m->atom.n = widest(r, tile[!m->swap] / m->arrange[1]);
+	said_numbers(s, m);
+	return m;
+}
+
+/* ------------------------------------------------------------------ arrangements */
 
 /* Warpgroups side by side along one mode; or the warps of one side by side along both. */
 static bool is_arranged(Sema *s, const Mma *m)
@@ -173,6 +276,7 @@ Value mma_arrange(Sema *s, Loc loc, const Value *mma, const Value *by)
 				group == 1 ? "warpgroups" : "warps", group, 2 * group, 3 * group,
 				group, group, group == 1 ? "" : ", and (2,2,1) and (1,4,1) of one");
 	}
+	m->arranged = true;
 	v.mma = m;
 	return v;
 }
@@ -184,7 +288,7 @@ Value mma_values(Sema *s, const Node *n)
 	static const int64_t most[] = {ATOM_N, ATOM_N, 1};
 	const Node *call = n->kids.at[1];
 	Value v = eval(s, n->kids.at[0]);
-	if (!want(s, &v, V_MMA, "what has values"))
+	if (!want(s, &v, V_MMA, "what has values") || !mma_has_numbers(s, &v))
 		return value_bad();
 	if (call->kids.n != 4)
 		return rejected(s, call->loc, D_E0206, "values has three extents, values(m,n,k)");
@@ -263,10 +367,11 @@ Value mma_shape(Sema *s, const Node *call)
 			       field->name);
 		return value_bad();
 	}
-	const Mma *m = mma.mma;
+	if (!shape_args(s, call, e))
+		return value_bad();
+	const Mma *m = mma.mma->open ? mma_for(s, mma.mma, e) : mma.mma;
 	const AtomRow *r = &atom_rows[m->atom.id];
-	if (!shape_args(s, call, e) || !divisible(s, call, m, 0, e[0]) ||
-	    !divisible(s, call, m, 1, e[1]))
+	if (!divisible(s, call, m, 0, e[0]) || !divisible(s, call, m, 1, e[1]))
 		return value_bad();
 	v.layout = layout_2d(s->ctx, e[0], e[1], 1, e[0]);
 	v.elem = r->c;

@@ -88,11 +88,11 @@ Value bind_mma(Sema *s, const Node *n)
 		s->mma_loc = s->stmt;
 	if (!want(s, &v, V_MMA, "the value"))
 		return value_bad();
-	const int64_t *a = v.mma->arrange;
-	said(s, SAID_MMA, n->name, e->loc,
-	     e->kind == N_BINARY
-		     ? NULL
-		     : ctx_strf(s->ctx, "(%" PRId64 ",%" PRId64 ",%" PRId64 ")", a[0], a[1], a[2]));
+	if (v.mma->open)
+		said(s, SAID_OPEN, n->name, v.mma->loc, NULL);
+	else
+		said(s, SAID_MMA, n->name, e->loc,
+		     e->kind == N_BINARY ? NULL : mma_arrangement(s, v.mma));
 	return v;
 }
 

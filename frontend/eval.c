@@ -303,6 +303,8 @@ static Value call_named(Sema *s, const Node *call, const Node *callee, Value *ar
 	}
 	if (row && !(op >= 0 && are_of_layout(args, n)))
 		return call_elementwise(s, call, row, args, n);
+	if (mma_exists(callee->name))
+		return mma_open(s, call, args, n);
 	if (reduction_named(callee->name, &by))
 		return counts(s, call->loc, callee->name, n, 1, by.kept ? 2 : 1)
 			       ? elt_reduce(s, call, &by, args, n)

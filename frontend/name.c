@@ -37,7 +37,9 @@ static void print_ring(const Ring *r, Buf *out)
 
 static void print_value(Sema *s, const Value *v, Buf *out)
 {
-	if (v->kind == V_TILES)
+	if (v->kind == V_MMA && v->mma->open)
+		buf_printf(out, "%s", mma_text(s, v->mma));
+	else if (v->kind == V_TILES)
 		print_tile(s, v->tiling, out);
 	else if (v->kind == V_TILE)
 		print_tile(s, v->tile->tiling, out);

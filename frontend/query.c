@@ -39,6 +39,8 @@ static Alg alg_kept(Ctx *c, const Alg *a)
 static bool layout_found(Sema *s, const Value *v, FrontendLayout *out)
 {
 	*out = (FrontendLayout){.mma = NULL};
+	if (v->kind == V_MMA && !mma_has_numbers(s, v))
+		return false;
 	if (v->kind == V_MMA) {
 		Buf name = {0};
 		out->value = (Alg){.kind = ALG_LAYOUT,

@@ -58,13 +58,17 @@ struct Tile {
 	int gather;
 };
 
-typedef struct {
+typedef struct Mma Mma;
+struct Mma {
 	Atom atom;
 	int64_t arrange[3];
 	Loc loc;
 	bool swap;         /* its M is along the rows of the second operand */
+	bool open;         /* without numbers: N and arrangement are those of the tile it is of */
+	bool arranged;     /* the arrangement is written */
 	int64_t values[3]; /* atoms of each warp in a step of which a tile has a multiple */
-} Mma;
+	const Mma *of;     /* the open one that this is for one tile; else NULL */
+};
 
 typedef struct Ring Ring;
 typedef struct Buffer Buffer;
@@ -412,7 +416,11 @@ void ring_build(Sema *s, const Ring *r);
 bool mma_exists(const char *name); /* wgmma, ... */
 int64_t mma_warpgroups(Sema *s, const Mma *m);
 Value mma_template(Sema *s, const Node *template, Value *args, int n);
-Value mma_values(Sema *s, const Node *n); /* mma * values(1,2,1) */
+Value mma_open(Sema *s, const Node *call, Value *args, int n); /* wgmma(bf16, bf16, f32) */
+const char *mma_text(Sema *s, const Mma *m);        /* wgmma<64,128,16>(bf16, bf16, f32) */
+const char *mma_arrangement(Sema *s, const Mma *m); /* (2,1,1) */
+bool mma_has_numbers(Sema *s, const Value *v);      /* else reports */
+Value mma_values(Sema *s, const Node *n);           /* mma * values(1,2,1) */
 Value mma_arrange(Sema *s, Loc loc, const Value *mma, const Value *arrangement);
 Value mma_shape(Sema *s, const Node *call); /* mm.C(bM,bN) */
 void stmt_for(Sema *s, const Node *n);

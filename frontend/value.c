@@ -104,6 +104,8 @@ const char *value_str(Sema *s, const Value *v)
 		type_print(v->buffer->type, &b);
 		return ctx_buf(s->ctx, &b);
 	case V_MMA:
+		if (v->mma->open)
+			return mma_text(s, v->mma);
 		atom_print(v->mma->atom, &b);
 		return ctx_buf(s->ctx, &b);
 	default:

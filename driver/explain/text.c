@@ -106,6 +106,7 @@ static const Said *find_said(const Program *p, SaidKind kind, const char *kernel
 }
 
 /* ------------------------------------------------------------------ constants, mma, buffers */
+/* Of a const, and of an mma without numbers. */
 static void say_const(Program *p, const Said *s)
 {
 	if (s->value)
@@ -425,10 +426,15 @@ static void drop_comments(Program *p)
 
 /* ------------------------------------------------------------------ all together */
 static void (*const say[SAID_COUNT])(Program *p, const Said *s) = {
-	[SAID_KERNEL] = say_kernel,     [SAID_CONST] = say_const,
-	[SAID_MMA] = say_mma,           [SAID_BUFFER] = say_buffer,
-	[SAID_LOAD] = say_load,         [SAID_MULTICAST] = say_multicast,
-	[SAID_PIPELINE] = say_pipeline, [SAID_MEMBER] = say_member,
+	[SAID_KERNEL] = say_kernel,
+	[SAID_CONST] = say_const,
+	[SAID_MMA] = say_mma,
+	[SAID_OPEN] = say_const,
+	[SAID_BUFFER] = say_buffer,
+	[SAID_LOAD] = say_load,
+	[SAID_MULTICAST] = say_multicast,
+	[SAID_PIPELINE] = say_pipeline,
+	[SAID_MEMBER] = say_member,
 	[SAID_SCHEDULE] = say_schedule,
 };
 
