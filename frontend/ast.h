@@ -81,6 +81,7 @@ bool node_calls(const Node *n, Word word);                        /* word(..) */
 void ast_print(const Node *n, Buf *out);
 
 /* parser.c: NULL after errors were reported */
+typedef Node *ParseText(Ctx *c, Arena *a, int src);
 Node *parse_file(Ctx *c, Arena *a, int src);
 Node *parse_expr(Ctx *c, Arena *a, int src);
 Node *parse_query(Ctx *c, Arena *a, int src); /* LIST of an expression, LIST of WHERE or NONE */

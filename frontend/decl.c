@@ -11,28 +11,33 @@
 #include <string.h>
 
 /* ------------------------------------------------------------------ const */
-static Define *define_of(Sema *s, const char *name)
+static Define *define_named(Sema *s, const char *name)
 {
 	for (int i = s->opt->ndefines; i-- > 0;)
-		if (!strcmp(s->opt->defines[i].name, name))
+		if (!strcmp(s->opt->defines[i].name, name)) {
+			s->opt->defines[i].used = true;
 			return &s->opt->defines[i];
+		}
 	return NULL;
 }
 
-/* The value given outside is read as an expression of its own source, so that messages point at
- * it. */
-static Value eval_define(Sema *s, Define *d)
+Define *define_of(Sema *s, const char *name)
 {
-	const char *name = ctx_strf(s->ctx, "<-D%s>", d->name);
-	const char *text = d->value ? d->value : "1";
-	int src = ctx_src(s->ctx, name, text, strlen(text));
-	const Node *n = parse_expr(s->ctx, s->arena, src);
-	d->used = true;
-	return n ? eval(s, n) : value_bad();
+	const char *own = s->kernel ? ctx_strf(s->ctx, "%s.%s", s->kernel->name, name) : name;
+	Define *one = define_named(s, own), *all = define_named(s, name);
+	return one ? one : all;
+}
+
+/* What is given outside is read as a source of its own, so that messages point at it. */
+const Node *define_read(Sema *s, Define *d, const char *end, ParseText *parse)
+{
+	const char *text = ctx_strf(s->ctx, "%s%s", d->value ? d->value : "1", end);
+	int src = ctx_src(s->ctx, ctx_strf(s->ctx, "<-D%s>", d->name), text, strlen(text));
+	return parse(s->ctx, s->arena, src);
 }
 
 /* A number is written exactly, and so that it is not read again as an integer. */
-static const char *const_text(Sema *s, const Value *v)
+const char *const_text(Sema *s, const Value *v)
 {
 	const char *text = ctx_strf(s->ctx, "%.17g", v->real);
 	if (v->kind != V_REAL)
@@ -40,20 +45,31 @@ static const char *const_text(Sema *s, const Value *v)
 	return strpbrk(text, ".e") ? text : ctx_strf(s->ctx, "%s.0", text);
 }
 
+bool is_of_const(const Value *v)
+{
+	return v->kind == V_REAL || v->kind == V_WORD || v->kind == V_BAD ||
+	       (v->kind == V_INT && ix_is_const(v->ix, NULL));
+}
+
+static Value const_value(Sema *s, const Node *n, const Node *e)
+{
+	if (e && node_calls(e, W_PICK))
+		return pick_const(s, n, e);
+	Value v = e ? eval(s, e) : value_bad();
+	if (is_of_const(&v))
+		return v;
+	return rejected(s, v.loc, D_E0203,
+			"a const is a number or a word of the schedule, this is %s\n"
+			"let names anything",
+			v.kind == V_INT ? "known only at run time" : value_text(&v));
+}
+
 Value bind_const(Sema *s, const Node *n)
 {
 	Define *d = define_of(s, n->name);
-	Value v = d ? eval_define(s, d) : eval(s, n->kids.at[0]);
-	bool fits = v.kind == V_REAL || v.kind == V_WORD || v.kind == V_BAD ||
-		    (v.kind == V_INT && ix_is_const(v.ix, NULL));
-	if (!fits) {
-		reject(s, v.loc, D_E0203,
-		       "a const is a number or a word of the schedule, this is %s\n"
-		       "let names anything",
-		       v.kind == V_INT ? "known only at run time" : value_text(&v));
-		v = value_bad();
-	}
-	said(s, SAID_CONST, n->name, n->kids.at[0]->loc, d ? const_text(s, &v) : NULL);
+	Value v = const_value(s, n, d ? define_read(s, d, "", parse_expr) : n->kids.at[0]);
+	said(s, SAID_CONST, n->name, n->kids.at[0]->loc,
+	     d || v.pick == n ? const_text(s, &v) : NULL);
 	return v;
 }
 

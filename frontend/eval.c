@@ -67,6 +67,8 @@ static Value eval_name(Sema *s, const Node *n)
 	Symbol *sym = scope_find(s, n->name);
 	if (sym) {
 		name_used(s, sym, n->loc);
+		sym->used = true;
+		s->pick = sym->value.pick ? sym->value.pick : s->pick;
 		return sym->value;
 	}
 	if (!strcmp(n->name, "_"))
@@ -301,10 +303,10 @@ static Value call_named(Sema *s, const Node *call, const Node *callee, Value *ar
 		known_elem(s, callee->loc, e);
 		return call_cast(s, call, e, args, n);
 	}
-	if (row && !(op >= 0 && are_of_layout(args, n)))
-		return call_elementwise(s, call, row, args, n);
 	if (mma_exists(callee->name))
 		return mma_open(s, call, args, n);
+	if (row && !(op >= 0 && are_of_layout(args, n)))
+		return call_elementwise(s, call, row, args, n);
 	if (reduction_named(callee->name, &by))
 		return counts(s, call->loc, callee->name, n, 1, by.kept ? 2 : 1)
 			       ? elt_reduce(s, call, &by, args, n)
@@ -403,8 +405,8 @@ static Value eval_range(Sema *s, const Node *n)
 {
 	return rejected(s, n->loc, D_E0203,
 			"a range is no value\n"
-			"a loop runs over it, for k in 0 .. n; a const has one value, which -D "
-			"replaces");
+			"a loop runs over it, for k in 0 .. n; a const picks from it: const bM = "
+			"pick(64 .. 256 by 64)");
 }
 
 static Value (*const by_kind[N_COUNT])(Sema *s, const Node *n) = {

@@ -5,30 +5,53 @@
 
 #include <string.h>
 
-static void collect_consts(const Node *n, Suggest *g, bool *found)
+static void try_name(const char *name, Suggest *g, bool *found)
 {
+	*found |= !strcmp(name, g->want);
+	suggest_try(g, name);
+}
+
+/* kernel: around n; NULL: none */
+static void collect_consts(Ctx *c, const Node *n, const char *kernel, Suggest *g, bool *found)
+{
+	kernel = n->kind == N_KERNEL ? n->name : kernel;
 	for (int i = 0; i < n->kids.n; i++) {
 		const Node *k = n->kids.at[i];
-		if (n->kind == N_CONST) {
-			*found |= !strcmp(k->name, g->want);
-			suggest_try(g, k->name);
-		}
-		collect_consts(k, g, found);
+		if (n->kind == N_CONST)
+			try_name(k->name, g, found);
+		if (n->kind == N_CONST && kernel)
+			try_name(ctx_strf(c, "%s.%s", kernel, k->name), g, found);
+		collect_consts(c, k, kernel, g, found);
 	}
+}
+
+/* schedule, or kernel.schedule */
+static bool is_schedule(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+	return !strcmp(dot ? dot + 1 : name, "schedule");
+}
+
+static void warn_unused(Sema *s, const Define *d, const Node *file)
+{
+	Suggest g = suggest_begin(d->name);
+	bool found = d->used;
+	collect_consts(s->ctx, file, NULL, &g, &found);
+	if (!found && is_schedule(d->name))
+		diag(s->ctx, NOLOC, D_W0201,
+		     "-D%s=%s: no schedule is open to it: a kernel that multiplies "
+		     "has schedule auto; or none",
+		     d->name, d->value);
+	else if (!found)
+		suggest_end(s, &g,
+			    diag(s->ctx, NOLOC, D_W0201, "-D%s=%s: no const of this name", d->name,
+				 d->value));
 }
 
 static void warn_unused_defines(Sema *s, const Node *file)
 {
-	for (int i = 0; i < s->opt->ndefines; i++) {
-		const Define *d = &s->opt->defines[i];
-		Suggest g = suggest_begin(d->name);
-		bool found = false;
-		collect_consts(file, &g, &found);
-		if (!found)
-			suggest_end(s, &g,
-				    diag(s->ctx, NOLOC, D_W0201, "-D%s=%s: no const of this name",
-					 d->name, d->value));
-	}
+	for (int i = 0; i < s->opt->ndefines; i++)
+		warn_unused(s, &s->opt->defines[i], file);
 }
 
 static void needs_kernels(Sema *s, const Node *file)

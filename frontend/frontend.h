@@ -6,9 +6,22 @@
 #include "ir/ir.h"
 
 typedef struct {
-	const char *name, *value; /* -DNAME=VALUE: replaces the value of a const of the file */
-	bool used;                /* set when some const took it */
+	/* -DNAME=VALUE: replaces the value of a const of the file; of one kernel where the name is
+	 * kernel.NAME. The clauses of a schedule that is open are those of `schedule`. */
+	const char *name, *value;
+	bool used; /* set when something took it */
 } Define;
+
+/* What the source leaves open and no define closes: a const that picks its value, the schedule of a
+ * kernel that multiplies. */
+typedef struct {
+	const char *kernel;        /* NULL: outside of kernels */
+	const char *name;          /* of the const; "schedule" */
+	const char *const *values; /* as -D takes them, the one that holds first */
+	int n;                     /* 0: a schedule */
+	Loc loc;
+} Choice;
+typedef VEC(Choice) ChoiceVec;
 
 /* What the source says and where, for who writes it out in full: rows of said.def, in the order of
  * the text. */
@@ -44,6 +57,7 @@ typedef struct {
 	Buf *ast;           /* the syntax tree as text (--emit=ast); may be NULL */
 	SaidVec *said;      /* gets a row for each of said.def; may be NULL; the ctx's */
 	NamedVec *names;    /* may be NULL; the ctx's */
+	ChoiceVec *choices; /* gets what is open; may be NULL; the ctx's */
 	bool syntax_only;   /* stop after sema: the module has no kernels */
 } FrontendOpt;
 

@@ -287,7 +287,7 @@ static void args(Sema *s, const Node *list)
 
 /* ------------------------------------------------------------------ where */
 /* The text of the source, each run of blanks one blank. */
-static const char *source_text(Sema *s, Loc loc)
+const char *source_text(Sema *s, Loc loc)
 {
 	const Src *src = ctx_src_at(s->ctx, loc.src);
 	Buf b = {0};

@@ -20,7 +20,7 @@ static const struct {
 	bool built;
 	const char *help;
 } words[] = {
-	{"pick", false, "write a const, whose value -D replaces"},
+	{"pick", true, "declare a const: const bM = pick(64, 128);"},
 	{"argmax", false, argmax},
 	{"rowargmax", false, argmax},
 	{"argmin", false, argmin},

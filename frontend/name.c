@@ -76,6 +76,8 @@ int name_declared(Sema *s, const Node *at, const Value *v)
 		buf_printf(&text, v->tensor->is_inout ? "inout " : "out ");
 	if (v->kind != V_BAD)
 		print_value(s, v, &text);
+	if (v->pick == at)
+		buf_printf(&text, " of %s", pick_text(s, v));
 	return add(s, (Named){.name = at->name,
 			      .at = at->name_loc,
 			      .decl = -1,

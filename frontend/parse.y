@@ -357,7 +357,11 @@ argument:
 | name INT                      { $$ = node2(p, N_PHRASE, @$, $1, $2); }
 | INT NAME                      { $$ = node2(p, N_PHRASE, @$, $1, $2); }
 | sum DOTDOT sum                { $$ = node3(p, N_RANGE, @$, $1, $3, none(p, @3)); }
-| sum DOTDOT sum NAME sum       { $$ = node3(p, N_RANGE, @$, $1, $3, $5); }
+| sum DOTDOT sum NAME sum
+	{
+		Node *ends = node_add(p, node_add(p, node_named(p, N_RANGE, @$, $4), $1), $3);
+		$$ = node_add(p, ends, $5);
+	}
 ;
 
 %%
@@ -453,7 +457,8 @@ static const struct {
 	const char *token, *before, *missing, *help;
 } habits[] = {
 	{"'..'", NULL, NULL,
-	 "a range follows 'in', for k in 0 .. n; a const has one value, which -D replaces"},
+	 "a range follows 'in', for k in 0 .. n, or stands in a pick: const bM = "
+	 "pick(64 .. 256 by 64)"},
 	{NULL, "def", NULL, KERNEL_FORM},
 	{NULL, "void", NULL, KERNEL_FORM},
 	{"'void'", NULL, NULL, KERNEL_FORM},

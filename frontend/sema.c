@@ -114,12 +114,20 @@ static void misplaced(Sema *s, const Node *n)
 }
 
 /* One name, which is the statement's, or several bindings. */
+static void bind_one(Sema *s, NodeKind kind, const Node *n)
+{
+	s->pick = NULL;
+	Value v = rows[kind].bind(s, n);
+	v.pick = v.pick ? v.pick : s->pick;
+	scope_add(s, n, v);
+}
+
 static void bind_all(Sema *s, const Node *n)
 {
 	if (n->name)
-		scope_add(s, n, rows[n->kind].bind(s, n));
+		bind_one(s, n->kind, n);
 	for (int i = 0; i < n->kids.n && !n->name; i++)
-		scope_add(s, n->kids.at[i], rows[n->kind].bind(s, n->kids.at[i]));
+		bind_one(s, n->kind, n->kids.at[i]);
 }
 
 static void sema_stmt(Sema *s, const Node *n)
@@ -151,4 +159,5 @@ void sema_file(Sema *s, const Node *file)
 	s->place = AT_FILE;
 	for (int i = 0; i < file->kids.n && !sema_tired(s); i++)
 		sema_stmt(s, file->kids.at[i]);
+	scope_leave(s, 0);
 }

@@ -134,6 +134,7 @@ typedef struct {
 	const TmaLoad *load;  /* TMA */
 	const Simt *simt;     /* SIMT */
 	const Coord *coord;   /* INT that is just this name; else NULL */
+	const Node *pick;     /* the BIND of a const that is open, on which it depends; else NULL */
 } Value;
 
 typedef struct {
@@ -141,6 +142,7 @@ typedef struct {
 	Loc loc;
 	Value value;
 	int named; /* its place in opt->names */
+	bool used;
 } Symbol;
 
 /* part <- 0; part += mm(sA, sB); acc <- acc + part; where `trips` iterations may come before the
@@ -214,9 +216,10 @@ typedef struct {
 	VEC(int) regions; /* the grid and the loops around here, each with a number of its own */
 	int last_region;
 	Schedule schedule;
-	Loc stmt;        /* being read */
-	bool free_names; /* a name that nothing binds stands for a positive number */
-	bool has_elem;   /* swizzle128 has a meaning: a layout of `elem` is being read */
+	Loc stmt;         /* being read */
+	const Node *pick; /* as Value has it, of what was read of the binding */
+	bool free_names;  /* a name that nothing binds stands for a positive number */
+	bool has_elem;    /* swizzle128 has a meaning: a layout of `elem` is being read */
 	Elem elem;
 } Sema;
 
@@ -391,6 +394,7 @@ bool tile_repeats(Sema *s, const Tile *t); /* along some mode */
 void tensor_places(Sema *s, const Tensor *t); /* facts of its elements; reports what cannot be */
 
 /* kernel.c */
+const char *source_text(Sema *s, Loc loc); /* each run of blanks one blank */
 void sema_kernel(Sema *s, const Node *n);
 void sema_query(Sema *s, const Node *query, Value *out); /* LIST of parse_query */
 bool target_fits(Sema *s, const char *name, Loc loc);    /* reports */
@@ -400,8 +404,18 @@ void target_takes_elem(Sema *s, Loc loc, Elem e);
 bool elem_by_name(Sema *s, const char *name, Loc loc, Elem *out); /* reports */
 bool elem_is(const char *name, Elem *out);
 
+/* pick.c: const bM = pick(64, 128); */
+Value pick_const(Sema *s, const Node *bind, const Node *call);
+const char *pick_text(Sema *s, const Value *v);  /* pick(64, 128), as it is written */
+void pick_is_used(Sema *s, const Symbol *sym);   /* else a warning */
+void choice_add(Sema *s, Choice what);           /* of what is open here */
+const char *const_text(Sema *s, const Value *v); /* as -D takes it */
+bool is_of_const(const Value *v);                /* a number or a word */
+
 /* decl.c, atom.c, loops.c, stmt.c, acc.c, sched.c */
 void sema_block(Sema *s, const Node *block);
+Define *define_of(Sema *s, const char *name); /* of the kernel being read; NULL: none */
+const Node *define_read(Sema *s, Define *d, const char *end, ParseText *parse);
 Value bind_const(Sema *s, const Node *n);
 Value bind_let(Sema *s, const Node *n);
 Value bind_layout(Sema *s, const Node *n);

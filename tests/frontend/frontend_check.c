@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* frontend_check.c - runs the frontend over one file, as its comments ask.
- *   frontend_check ok FILE    prints what print(...) said and the IR, for FileCheck;
+ *   frontend_check ok FILE    prints what is open, what print(...) said and the IR, for FileCheck;
  *                             verifies it and takes it through text and back
  *   frontend_check ast FILE   prints the tree, which may mean nothing
  * In FILE:   // define bN=128                         -D
@@ -39,9 +39,22 @@ static int defines_read(char *text, Define *d)
 	return n;
 }
 
+static void print_choices(const ChoiceVec *v)
+{
+	for (int i = 0; i < v->n; i++) {
+		const Choice *x = &v->at[i];
+		printf("open %s%s%s", x->kernel ? x->kernel : "", x->kernel ? "." : "", x->name);
+		for (int j = 0; j < x->n; j++)
+			printf(" %s", x->values[j]);
+		printf("\n");
+	}
+}
+
 static int check_ok(Ctx *c, int src, FrontendOpt *opt)
 {
 	Buf printed = {0}, ir = {0}, again = {0}, diags = {0};
+	ChoiceVec choices = {0};
+	opt->choices = &choices;
 	opt->printed = &printed;
 	Module *m = frontend_compile(c, src, opt), *back = NULL;
 	const char *why = NULL;
@@ -59,6 +72,7 @@ static int check_ok(Ctx *c, int src, FrontendOpt *opt)
 	if (m && (again.n != ir.n || (ir.n && memcmp(again.s, ir.s, ir.n))) && ++status)
 		fprintf(stderr, "the IR changes in a round trip\n");
 	diag_text(c, &diags, false);
+	print_choices(&choices);
 	printf("%s%s", printed.n ? printed.s : "", ir.n ? ir.s : "");
 	fprintf(stderr, "%s", diags.n ? diags.s : "");
 	buf_free(&printed);
