@@ -84,7 +84,8 @@ void ast_print(const Node *n, Buf *out);
 typedef Node *ParseText(Ctx *c, Arena *a, int src);
 Node *parse_file(Ctx *c, Arena *a, int src);
 Node *parse_expr(Ctx *c, Arena *a, int src);
-Node *parse_query(Ctx *c, Arena *a, int src); /* LIST of an expression, LIST of WHERE or NONE */
+Node *parse_query(Ctx *c, Arena *a, int src);   /* LIST of an expression, LIST of WHERE or NONE */
+Node *parse_clauses(Ctx *c, Arena *a, int src); /* BLOCK of CLAUSE */
 
 /* Before each report: false when no more should be made. */
 bool parse_error_counts(Parser *p);

@@ -505,10 +505,11 @@ static void said_kernel(Sema *s, const Node *n)
 	said(s, SAID_KERNEL, n->name, n->kids.at[2]->loc, target);
 }
 
-static void body(Sema *s, const Node *block)
+static void body(Sema *s, const Node *written)
 {
-	sched_ahead(s, block);
-	sema_block(s, block);
+	Node block = *written;
+	sched_ahead(s, &block);
+	sema_block(s, &block);
 	sched_finish(s);
 }
 

@@ -37,6 +37,7 @@ static void yyerror(Loc *loc, Scanner scanner, Parser *p, const char *what);
 %parse-param {Parser *p}
 
 %token START_FILE "a file" START_EXPR "an expression" START_QUERY "a layout"
+%token START_CLAUSES "clauses of a schedule"
 %token KERNEL "'kernel'" CONST "'const'" LET "'let'" LAYOUT "'layout'" MMA "'mma'" SMEM "'smem'"
 %token TMA "'tma'" COPY "'copy'" PIPELINE "'pipeline'" FOR "'for'" IN "'in'" OUT "'out'" VIA "'via'"
 %token WHERE "'where'" TARGET "'target'" SCHEDULE "'schedule'" ASSERT "'static_assert'"
@@ -52,6 +53,7 @@ start:
 | START_EXPR expr               { p->result = $2; }
 | START_QUERY expr              { p->result = node2(p, N_LIST, @$, $2, none(p, @$)); }
 | START_QUERY expr WHERE conds  { p->result = node2(p, N_LIST, @$, $2, $4); }
+| START_CLAUSES clauses         { p->result = $2; }
 ;
 
 items:
@@ -493,7 +495,7 @@ static const struct {
 	{NULL, "int", NULL, LOOP_FORMS},
 	{"'='", NULL, "'=='", "equality is ==, as in where K == 128; arguments have no names"},
 	{"'by'", NULL, NULL, "a range counts by 1: for k in 0 .. n, and k * step where it is used"},
-	{NULL, "schedule auto", "';'", "leave schedule auto out: what no schedule says is derived"},
+	{NULL, "schedule auto", "';'", "write ;"},
 	{NULL, "auto", NULL, "what is computed is named by let: let y = 2 * acc;"},
 	{"'='", "schedule", NULL, "write schedule { roles cooperative; }, or leave it out"},
 	{"'='", NULL, "'{'", "a clause is a word and its values: stages 4;"},

@@ -66,3 +66,8 @@ Node *parse_query(Ctx *c, Arena *a, int src)
 {
 	return parse(c, a, src, TOK_START_QUERY);
 }
+
+Node *parse_clauses(Ctx *c, Arena *a, int src)
+{
+	return parse(c, a, src, TOK_START_CLAUSES);
+}

@@ -380,6 +380,11 @@ static void (*const read_own[CLAUSE_COUNT])(Sema *s, const Node *n) = {
 	[CLAUSE_PERSISTENT] = clause_persistent,
 };
 
+static bool is_auto(const Node *n)
+{
+	return n->name && !strcmp(n->name, "auto");
+}
+
 static void clause_unknown(Sema *s, const Node *n)
 {
 	Suggest g = suggest_begin(n->name);
@@ -395,6 +400,8 @@ static void clause_unknown(Sema *s, const Node *n)
 static void clause(Sema *s, const Node *n)
 {
 	ClauseId i = clause_find(n->name);
+	if (is_auto(n) && !n->kids.n)
+		return;
 	if (i == CLAUSE_COUNT)
 		clause_unknown(s, n);
 	else if (clause_rows[i].form == CF_LATER)
@@ -429,36 +436,72 @@ void sched_block(Sema *s, const Node *n)
 		return;
 	}
 	s->schedule.loc = n->loc;
-	said(s, SAID_SCHEDULE, NULL, n->loc, NULL);
-	if (n->name) {
-		if (strcmp(n->name, "auto"))
-			diag_fix(s->ctx,
-				 diag(s->ctx, n->name_loc, D_E0308,
-				      "a schedule is a block\n"
-				      "write schedule { roles cooperative; }"),
-				 n->loc, "schedule { roles cooperative; }");
-		else
-			reject(s, n->loc, D_E0301,
-			       "not built yet: schedule auto\n"
-			       "leave the schedule out, or parts of it: what it does not say is "
-			       "derived");
-		return;
-	}
+	if (n->loc.src == s->kernel_loc.src) /* else it is of a define alone */
+		said(s, SAID_SCHEDULE, NULL, n->loc, NULL);
+	if (n->name && !is_auto(n))
+		diag_fix(s->ctx,
+			 diag(s->ctx, n->name_loc, D_E0308,
+			      "a schedule is a block\n"
+			      "write schedule { roles cooperative; }"),
+			 n->loc, "schedule { roles cooperative; }");
 	for (int i = 0; i < n->kids.n; i++)
 		if (n->kids.at[i]->kind == N_CLAUSE && !repeated(s, n, i))
 			clause(s, n->kids.at[i]);
 }
 
 /* ------------------------------------------------------------------ what declarations ask */
-void sched_ahead(Sema *s, const Node *body)
+/* It has an accumulator: acc : f32 mm.C(bM,bN) = 0 */
+static bool multiplies(const Node *n)
 {
-	for (int i = 0; i < body->kids.n; i++) {
-		const Node *block = body->kids.at[i];
-		for (int j = 0; block->kind == N_SCHEDULE && j < block->kids.n; j++)
-			if (block->kids.at[j]->kind == N_CLAUSE &&
-			    clause_find(block->kids.at[j]->name) == CLAUSE_SWAP)
-				s->schedule.swap = block->kids.at[j];
+	const Node *shape = n->kind == N_DECL ? n->kids.at[0]->kids.at[0] : NULL;
+	bool is = shape && shape->kind == N_CALL && shape->kids.at[0]->kind == N_FIELD;
+	for (int i = 0; i < n->kids.n && !is; i++)
+		is = multiplies(n->kids.at[i]);
+	return is;
+}
+
+/* The clause of the schedule; NULL: it has none. */
+static const Node *clause_of(const Node *schedule, const char *name)
+{
+	for (int i = 0; i < schedule->kids.n; i++) {
+		const Node *n = schedule->kids.at[i];
+		if (n->kind == N_CLAUSE && !strcmp(n->name, name))
+			return n;
 	}
+	return NULL;
+}
+
+/* The clauses that are written, and those of the define that are not. */
+static Node *merged(Sema *s, const Node *written, const Node *given)
+{
+	Node *all = NEW(s->arena, Node);
+	*all = written ? *written : *given;
+	all->kind = N_SCHEDULE;
+	all->name = NULL;
+	for (int i = 0; written && i < given->kids.n; i++)
+		if (!clause_of(written, given->kids.at[i]->name))
+			vec_push(s->arena, &all->kids, given->kids.at[i]);
+	return all;
+}
+
+void sched_ahead(Sema *s, Node *body)
+{
+	int at = 0;
+	while (at < body->kids.n && body->kids.at[at]->kind != N_SCHEDULE)
+		at++;
+	Node *n = at < body->kids.n ? body->kids.at[at] : NULL;
+	bool open = multiplies(body) && (!n || is_auto(n) || clause_of(n, "auto"));
+	Define *d = open ? define_of(s, "schedule") : NULL;
+	const Node *given = d ? define_read(s, d, ";", parse_clauses) : NULL;
+	if (given)
+		n = merged(s, n, given);
+	else if (open && !d)
+		choice_add(s, (Choice){.name = "schedule", .loc = n ? n->loc : s->kernel->loc});
+	if (given && at < body->kids.n)
+		body->kids.at[at] = n;
+	else if (given)
+		vec_push(s->arena, &body->kids, n);
+	s->schedule.swap = n ? clause_of(n, clause_rows[CLAUSE_SWAP].word) : NULL;
 }
 
 bool sched_swaps(Sema *s)

@@ -177,7 +177,7 @@ typedef struct {
 	Loc loc; /* NOLOC: not written */
 	int64_t consumers;
 	Loc consumers_loc;
-	const Node *swap; /* its clause; NULL: not written */
+	const Node *swap; /* its clause; NULL: none */
 } Schedule;
 
 typedef struct {
@@ -480,8 +480,9 @@ const SumRow *sum_by_name(const char *name);            /* NULL: none */
 bool via_fits(Sema *s, const Node *n, const Value *to); /* what stands after via, or nothing */
 void sched_block(Sema *s, const Node *n);
 void sched_finish(Sema *s);
-void sched_ahead(Sema *s, const Node *body); /* finds what declarations depend on */
-bool sched_swaps(Sema *s);                   /* as far as constants are declared */
+/* Finds what declarations depend on; adds the clauses that -Dschedule has for one that is open. */
+void sched_ahead(Sema *s, Node *body);
+bool sched_swaps(Sema *s); /* as far as constants are declared */
 bool sched_word(const char *name);
 const char *sched_multicast(Sema *s, const Node *word); /* interned; NULL after a message */
 void sched_suggest(Suggest *g);
