@@ -23,7 +23,7 @@ static const char *const feature_words[FT_COUNT] = {
 
 static const int held[][2] = {
 #define HELD(ctas, one, two) [ctas] = {one, two},
-#include "ir/targets.def"
+#include "runtime/held.def"
 };
 
 static const Feature converts[EL_COUNT] = {

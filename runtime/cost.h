@@ -62,12 +62,22 @@ double cost_us(const CostProduct *p, const CostVariant *v, const CostSizes *s, c
 	       CostTerms *terms); /* NULL: not wanted */
 
 /* The same in two halves for who asks often: what depends on the variant, what on the sizes. The
- * rank grows with the time, and is no time. */
+ * rank grows with the time, and is no time. r_x is 1 / x. */
 typedef struct {
-	float v[40];
+	float r_tile_m, r_tile_n, tile_m, tile_n, r_cluster_m, r_cluster_n, cluster_m, cluster_n;
+	float tile_k, split,
+		r_split_k; /* split_k: elements of k of a step of all that share a tile */
+	float r_held, places, r_places, ctas, r_ctas;           /* CTAs at a time: one an SM, all */
+	float group, mma8, smem8, factor, alone, step, latency; /* of a step; mma8: its 8th power */
+	float work, epilogue, epilogue_byte, fill, exchange, further, hide, shared;
+	int pingpong;
 } CostReady;
 typedef struct {
-	float s[24];
+	float m, n, k, batch;
+	float load_a, load_b, out_a,
+		out_b; /* clk for an element of k of a row, inside and outside */
+	float bytes, r_clock, power, first, r_cache;
+	float a, b, hbm_a, hbm_b, hbm_d, l2_a, l2_b; /* MB of a row; us of one sweep */
 } CostAt;
 CostReady cost_ready(const CostProduct *p, const CostVariant *v, const CostDevice *d);
 CostAt cost_at(const CostProduct *p, const CostSizes *s, const CostDevice *d);
