@@ -65,11 +65,21 @@ DiagMsg *diag(Ctx *c, Loc loc, DiagId id, const char *fmt, ...)
 	return m;
 }
 
+/* A variant of a kernel warns of what the others warn of. */
+static bool is_said(const DiagList *list, const DiagMsg *m)
+{
+	const DiagMsg *o = list->first;
+	while (o && (o->id != m->id || m->loc.src < 0 || memcmp(&o->loc, &m->loc, sizeof m->loc) ||
+		     strcmp(o->text, m->text)))
+		o = o->next;
+	return o && m->severity != SEV_ERROR;
+}
+
 DiagMsg *vdiag(Ctx *c, Loc loc, DiagId id, const char *fmt, va_list ap)
 {
 	DiagList *list = ctx_diags(c);
 	DiagMsg *m = msg_new(c, loc, id, severity_of(list, id), fmt, ap);
-	if (list->level[id] == DL_OFF)
+	if (list->level[id] == DL_OFF || is_said(list, m))
 		return m;
 	if (list->last)
 		list->last->next = m;

@@ -11,6 +11,7 @@ typedef struct {
 	const char *name;
 	int64_t value;
 } SizeArg;
+typedef VEC(SizeArg) SizeArgs; /* of one launch */
 typedef struct {
 	const char *name;
 	double value;
@@ -19,7 +20,7 @@ typedef struct {
 /* What is to be run. */
 typedef struct {
 	const char *kernel; /* NULL: the only one of the file */
-	VEC(SizeArg) sizes; /* of all problems: of one name the last holds */
+	SizeArgs sizes;     /* of all problems: of one name the last holds */
 	VEC(ScalarArg) scalars;
 	uint64_t seed;
 	int64_t tiles; /* that are compared; -1: all, 0: as many as the reference computes soon */

@@ -50,32 +50,83 @@ static bool wants(const Compile *c, EmitId id)
 }
 
 /* ------------------------------------------------------------------ text to tile stage */
-static void define_set(Compile *c, FrontendOpt *fo, const char *text)
+static void define_set(Ctx *c, FrontendOpt *fo, const char *text)
 {
 	const char *eq = strchr(text, '=');
-	const char *name = ctx_strn(c->ctx, text, eq ? (size_t)(eq - text) : strlen(text));
+	const char *name = ctx_strn(c, text, eq ? (size_t)(eq - text) : strlen(text));
 	int i = 0;
 	while (i < fo->ndefines && fo->defines[i].name != name)
 		i++;
-	fo->defines[i] = (Define){name, eq ? ctx_str(c->ctx, eq + 1) : "1", false};
+	fo->defines[i] = (Define){name, eq ? ctx_str(c, eq + 1) : "1", false};
 	if (i == fo->ndefines)
 		fo->ndefines++;
 }
 
+FrontendOpt compile_frontend(Ctx *c, const CompileOpt *opt, const char *const *more, int n)
+{
+	FrontendOpt fo = {.defines = NEWN(ctx_arena(c), Define, opt->ndefines + n + 1),
+			  .target = opt->target};
+	for (int i = 0; i < opt->ndefines; i++)
+		define_set(c, &fo, opt->defines[i]);
+	for (int i = 0; i < n; i++)
+		define_set(c, &fo, more[i]);
+	return fo;
+}
+
+/* Whether it is the first of its kernel. */
+static bool is_first(const CompileOpt *opt, int variant)
+{
+	for (int i = 0; i < variant; i++)
+		if (!strcmp(opt->variants[i].kernel, opt->variants[variant].kernel))
+			return false;
+	return true;
+}
+
+/* The file with the first variant of each kernel. */
+static Module *read_first(Compile *c, int src)
+{
+	VEC(const char *) more = {0};
+	for (int i = 0; i < c->opt->nvariants; i++)
+		for (int j = 0; is_first(c->opt, i) && j < c->opt->variants[i].ndefines; j++)
+			vec_push(ctx_arena(c->ctx), &more, c->opt->variants[i].defines[j]);
+	FrontendOpt fo = compile_frontend(c->ctx, c->opt, more.at, more.n);
+	fo.printed = &c->out->printed;
+	fo.ast = wants(c, EMIT_AST) ? &c->out->out[EMIT_AST] : NULL;
+	fo.said = c->opt->said;
+	fo.names = c->opt->names;
+	fo.syntax_only = c->opt->syntax_only;
+	return frontend_compile(c->ctx, src, &fo);
+}
+
+const char *variant_name(Ctx *c, const char *kernel, int number)
+{
+	return number > 1 ? ctx_strf(c, "%s$%d", kernel, number) : kernel;
+}
+
+/* One kernel of the file more, under a name of its own. */
+static void read_variant(Compile *c, int src, Module *m, const Variant *v)
+{
+	int number = 1;
+	FrontendOpt fo = compile_frontend(c->ctx, c->opt, v->defines, v->ndefines);
+	const Module *file = frontend_compile(c->ctx, src, &fo);
+	for (const Variant *w = c->opt->variants; w <= v; w++)
+		number += w != v && !strcmp(w->kernel, v->kernel);
+	for (int i = 0; file && i < file->kernels.n; i++) {
+		Kernel *k = file->kernels.at[i];
+		if (strcmp(k->name, v->kernel) != 0)
+			continue;
+		k->name = variant_name(c->ctx, v->kernel, number);
+		vec_push(ctx_arena(c->ctx), &m->kernels, k);
+	}
+}
+
 static Module *read_gemm(Compile *c, int src)
 {
-	FrontendOpt fo = {
-		.defines = NEWN(ctx_arena(c->ctx), Define, c->opt->ndefines + 1),
-		.target = c->opt->target,
-		.printed = &c->out->printed,
-		.ast = wants(c, EMIT_AST) ? &c->out->out[EMIT_AST] : NULL,
-		.said = c->opt->said,
-		.names = c->opt->names,
-		.syntax_only = c->opt->syntax_only,
-	};
-	for (int i = 0; i < c->opt->ndefines; i++)
-		define_set(c, &fo, c->opt->defines[i]);
-	return frontend_compile(c->ctx, src, &fo);
+	Module *m = read_first(c, src);
+	for (int i = 0; m && i < c->opt->nvariants; i++)
+		if (!is_first(c->opt, i))
+			read_variant(c, src, m, &c->opt->variants[i]);
+	return m;
 }
 
 static Module *read_ir(Compile *c, int src)
@@ -143,6 +194,11 @@ static bool is_done(const Compile *c, const Kernel *k)
 	       (k->stage == ST_PTX && c->opt->only < 0 && !attrs_get(&k->attrs, A_AFTER));
 }
 
+static bool is_wanted(const Compile *c, const Kernel *k)
+{
+	return !c->opt->kernel || !strcmp(c->opt->kernel, k->name);
+}
+
 static bool run_passes(Compile *c)
 {
 	bool ok = true;
@@ -163,7 +219,7 @@ static bool run_passes(Compile *c)
 		snapshot(c, k, AFTER_FRONTEND, true);
 		if (diag_errors(c->ctx) > errors)
 			return false;
-		if (!is_done(c, k))
+		if (!is_done(c, k) && is_wanted(c, k))
 			ok = passes_fit(c, k) && passes_run(k, &po) && ok;
 	}
 	if (ok && wants(c, EMIT_IR) && c->opt->ir_after == AFTER_LAST)
@@ -210,7 +266,8 @@ static void check_one(Compile *c, const Kernel *k)
 static bool run_check(Compile *c)
 {
 	for (int i = 0; c->opt->verify != VERIFY_OFF && i < c->module->kernels.n; i++)
-		if (c->module->kernels.at[i]->stage == ST_PTX)
+		if (c->module->kernels.at[i]->stage == ST_PTX &&
+		    is_wanted(c, c->module->kernels.at[i]))
 			check_one(c, c->module->kernels.at[i]);
 	return !diag_errors(c->ctx);
 }
@@ -283,6 +340,7 @@ static bool run_codegen(Compile *c)
 	bool ok = codegen_module(c->module, parts, &co, &cg);
 	take_outputs(c, &cg);
 	c->spilled = cg.spilled;
+	c->out->spilled = c->spilled < 0 ? NULL : c->module->kernels.at[c->spilled]->name;
 	if (!ok)
 		c->out->exit_code = cg.timed_out      ? EXIT_TIME
 				    : cg.ptxas_failed ? EXIT_PTXAS
@@ -348,7 +406,7 @@ static void say_less(Compile *c)
 	}
 }
 
-bool compile_run(Ctx *ctx, const Source *source, const CompileOpt *opt, CompileOut *out)
+bool compile_closed(Ctx *ctx, const Source *source, const CompileOpt *opt, CompileOut *out)
 {
 	Compile c = {.ctx = ctx, .source = source, .opt = opt, .out = out};
 	double start = now_seconds();
@@ -371,4 +429,5 @@ void compile_out_free(CompileOut *out)
 	buf_free(&out->verified);
 	buf_free(&out->reference);
 	buf_free(&out->manifest);
+	buf_free(&out->chosen);
 }

@@ -4,6 +4,7 @@
 #ifndef DSL_DRIVER_COMPILE_H
 #define DSL_DRIVER_COMPILE_H
 
+#include "check/problem.h"
 #include "codegen/codegen.h"
 #include "frontend/frontend.h"
 #include "verify/check.h"
@@ -44,6 +45,14 @@ typedef struct {
 	bool is_ir;
 } Source;
 
+/* A kernel of the source, closed by more defines. The first of a kernel has its name, the others
+ * NAME$2, NAME$3. */
+typedef struct {
+	const char *kernel;
+	const char *const *defines;
+	int ndefines;
+} Variant;
+
 typedef struct {
 	unsigned emit; /* EMIT_BIT of each wanted output */
 	int ir_after; /* which IR EMIT_IR means: a row of pass_rows, AFTER_LAST or AFTER_FRONTEND */
@@ -58,6 +67,13 @@ typedef struct {
 	const char *target;         /* NULL: sm_90a */
 	const char *const *defines; /* "NAME=VALUE"; the last of a name counts */
 	int ndefines;
+	const SizeArgs *sizes; /* that choices are made for; none: what is likely */
+	int nsizes;
+	const char *card;        /* that they are made for, as the driver names it; NULL: an H200 */
+	bool one;                /* variant of each kernel is enough */
+	const char *kernel;      /* the only one that goes beyond the frontend; NULL: all */
+	const Variant *variants; /* none: as the source is written */
+	int nvariants;
 	SaidVec *said;   /* what a .gemm says and where; may be NULL */
 	NamedVec *names; /* and its names; may be NULL */
 	CgOpt cg;        /* source_name NULL: the source's; c_name NULL: made from it */
@@ -78,12 +94,20 @@ typedef struct {
 	Buf verified;        /* a line for each kernel whose pipeline is proved */
 	Buf reference;       /* the module as the frontend left it, as text */
 	Buf manifest;        /* made whenever there is a cubin */
+	Buf chosen;          /* how choices were closed, and why: lines of text */
 	CompileTimes times;
+	const char *spilled; /* the kernel whose registers ptxas spilled, or NULL; the Ctx's */
 	int exit_code;
 } CompileOut;
 
 /* False after diagnostics in c (then exit_code tells which kind). out must be zeroed before. */
 bool compile_run(Ctx *c, const Source *source, const CompileOpt *opt, CompileOut *out);
+/* The same, choosing nothing: what is open has its first value. */
+bool compile_closed(Ctx *c, const Source *source, const CompileOpt *opt, CompileOut *out);
+/* "gemm", "gemm$2": of variant 1, 2 */
+const char *variant_name(Ctx *c, const char *kernel, int number);
+/* The defines of opt, then more. */
+FrontendOpt compile_frontend(Ctx *c, const CompileOpt *opt, const char *const *more, int n);
 void compile_out_free(CompileOut *out);
 
 double now_seconds(void); /* since some moment; for differences */

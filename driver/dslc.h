@@ -42,6 +42,11 @@ typedef struct dslc_options {
 	size_t check_indices; /* 1: kernels note indices that are none, for dsl_status_of */
 	size_t simulated;     /* 1: no ptxas; a cubin without machine code, for the simulator */
 	size_t all_defines;   /* 1: a define that nothing takes is an error, not a warning */
+	/* What the source leaves open is chosen for these sizes, "M=16,N=4096,K=4096" each; none:
+	 * for likely ones, as a family of kernels under one name. */
+	const char *const *sizes;
+	size_t nsizes;
+	const char *card; /* that it is chosen for, as dsl_device_name has it; NULL: an H200 */
 } dslc_options;
 
 enum {

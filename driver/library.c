@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* library.c - dslc.h over compile_run. A result owns its Ctx, so that messages can be rendered as
  * long as it lives. */
+#include "driver/choose/sizes.h"
 #include "driver/compile.h"
 #include "driver/dslc.h"
 
@@ -96,15 +97,32 @@ static CompileOpt compile_opt(const dslc_options *o)
 	};
 }
 
+static bool read_sizes(Ctx *c, const dslc_options *o, CompileOpt *co)
+{
+	SizeArgs *all = NEWN(ctx_arena(c), SizeArgs, o->nsizes + 1);
+	for (size_t i = 0; i < o->nsizes; i++) {
+		const char *wrong = sizes_parse(c, o->sizes[i], &all[i]);
+		if (wrong || !all[i].n) {
+			diag(c, NOLOC, D_E0611, "dslc_options.sizes[%zu]: '%s' is no size\n%s", i,
+			     wrong ? wrong : "", "write M=16,N=4096,K=4096");
+			return false;
+		}
+	}
+	co->sizes = all;
+	co->nsizes = (int)o->nsizes;
+	co->card = o->card;
+	return true;
+}
+
 typedef struct {
 	dslc_result *r;
 	const Source *source;
 	const CompileOpt *opt;
-} Work;
+} Call;
 
 static void compile(void *user)
 {
-	const Work *w = user;
+	const Call *w = user;
 	compile_run(w->r->ctx, w->source, w->opt, &w->r->out);
 }
 
@@ -112,7 +130,7 @@ static void compile(void *user)
 static void compile_rescued(dslc_result *r, const Source *s, const CompileOpt *co)
 {
 	char why[1024];
-	Work w = {r, s, co};
+	Call w = {r, s, co};
 	if (rescue(compile, &w, why, sizeof why))
 		return;
 	r->out = (CompileOut){.exit_code = EXIT_INTERNAL};
@@ -135,6 +153,7 @@ dslc_result *dslc_compile(const char *source, size_t size, const dslc_options *o
 	Source s = {name, source ? source : "", source ? size : 0,
 		    n > 3 && strcmp(name + n - 3, ".ir") == 0};
 	CompileOpt co = compile_opt(&o);
+	ok = ok && read_sizes(r->ctx, &o, &co);
 	diag_level(r->ctx, D_W0201, o.all_defines ? DL_ERROR : DL_ROW);
 	diag_level(r->ctx, D_W0601, o.all_defines ? DL_ERROR : DL_ROW);
 	r->emit = co.emit;

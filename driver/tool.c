@@ -93,9 +93,25 @@ static const char *mapped(Ctx *c, const Options *o, const char *name)
 	return ctx_strf(c, "%s%s", o->map_new, name + n);
 }
 
+/* Sizes that choices are for: --for, each line of --for-many, or else those of the problem. */
+static SizeArgsVec sizes_wanted(Ctx *c, const Options *o)
+{
+	SizeArgsVec all = {0};
+	for (int i = 0; i < o->wanted.n; i++)
+		vec_push(ctx_arena(c), &all, o->wanted.at[i]);
+	if (o->many)
+		sizes_read(c, o->many, &all);
+	SizeArgs first = o->problem.sizes;
+	if (o->then.n)
+		first.n = o->then.at[0];
+	if (!all.n && first.n)
+		vec_push(ctx_arena(c), &all, first);
+	return all;
+}
+
 CompileOpt tool_compile_opt(Ctx *c, const Options *o, Buf *log)
 {
-	(void)c;
+	SizeArgsVec sizes = sizes_wanted(c, o);
 	return (CompileOpt){
 		.emit = o->emit,
 		.ir_after = o->ir_after,
@@ -109,6 +125,10 @@ CompileOpt tool_compile_opt(Ctx *c, const Options *o, Buf *log)
 		.target = o->target,
 		.defines = o->defines.at,
 		.ndefines = o->defines.n,
+		.sizes = sizes.at,
+		.nsizes = sizes.n,
+		.card = o->card,
+		.one = o->command != CMD_COMPILE && o->command != CMD_CHECK,
 		.cg = {.opt_level = o->opt_level,
 		       .lineinfo = o->lineinfo,
 		       .ptxas_path = o->ptxas_path,
@@ -337,8 +357,10 @@ static int compile_one(const Options *o, const char *input)
 		time_report(&j.out.times, &times);
 	flush(stderr, &times);
 	bool asked = o->verbose || o->command == CMD_CHECK;
-	if (ok && asked && !o->quiet && !o->json) /* last: what failed later says nothing of it */
+	if (ok && asked && !o->quiet && !o->json) { /* last: what failed later says nothing of it */
+		flush(stderr, &j.out.chosen);
 		flush(stderr, &j.out.verified);
+	}
 	int code = ok ? EXIT_OK : j.out.exit_code ? j.out.exit_code : EXIT_DIAGS;
 	compile_out_free(&j.out);
 	buf_free(&text);

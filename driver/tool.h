@@ -20,6 +20,10 @@ bool tool_read(Ctx *c, const Options *o, const char *input, Buf *text, Source *s
 void tool_messages(const Ctx *c, const Options *o); /* to stderr, as text or JSON */
 void tool_usage(const char *fmt, ...) PRINTF(1, 2); /* "dslc: ..." to stderr */
 
+/* for_many.c: adds the lines of a file; false after a message. */
+typedef VEC(SizeArgs) SizeArgsVec;
+bool sizes_read(Ctx *c, const char *path, SizeArgsVec *out);
+
 /* depend.c: "out: in" for make and ninja, names escaped */
 void depend_write(Buf *out, const char *const *targets, int ntargets, const char *const *inputs,
 		  int ninputs, bool phony);

@@ -77,9 +77,20 @@ static void after(void *user, const Kernel *k, const char *pass, bool changed)
 		see_tile(e, &e->kernels.at[e->kernels.n - 1].tile, k);
 }
 
-static bool write_text(Explained *e, const Options *o, const Source *source, const FactsVec *all)
+static void put_chosen(const Buf *chosen, Buf *out)
+{
+	for (const char *at = chosen->s; at && *at;) {
+		size_t n = strcspn(at, "\n");
+		buf_printf(out, "%s %.*s\n", explain_mark, (int)n, at);
+		at += n + (at[n] == '\n');
+	}
+}
+
+static bool write_text(Explained *e, const Options *o, const Source *source, const FactsVec *all,
+		       const Buf *chosen)
 {
 	Buf text = {0};
+	put_chosen(chosen, &text);
 	const char *path = o->out ? o->out : "-";
 	if (!o->out && (o->json_out || o->svg))
 		return true;
@@ -175,8 +186,8 @@ static bool explain(Explained *e, const Options *o, const Source *source, Compil
 	buf_free(&log);
 	if (ok)
 		explained_facts(e, out, &all);
-	return ok && knows_sizes(e) && spares_input(e, o) && write_text(e, o, source, &all) &&
-	       write_others(e, o, source, &all);
+	return ok && knows_sizes(e) && spares_input(e, o) &&
+	       write_text(e, o, source, &all, &out->chosen) && write_others(e, o, source, &all);
 }
 
 int tool_explain(const Options *o)

@@ -22,6 +22,7 @@ typedef enum {
 	CMD_ANY = CMD_CHECK_ALL | CMD_LAYOUT | CMD_FMT | CMD_LSP,
 	CMD_WRITES = CMD_COMPILE | CMD_EXPLAIN,
 	CMD_DRAWS = CMD_LAYOUT | CMD_EXPLAIN,
+	CMD_CHOOSES = CMD_WRITES | CMD_CHECK,
 	CMD_RUNS = CMD_RUN | CMD_BENCH,
 	CMD_SIZED = CMD_RUNS | CMD_EXPLAIN
 } Command;
@@ -103,6 +104,8 @@ typedef struct {
 	bool time_report;
 	bool report_resources;
 	/* run */
+	VEC(SizeArgs) wanted; /* --for */
+	const char *many, *card;
 	ProblemSpec problem;
 	VEC(int) then; /* how many sizes the problems have that others follow */
 	FileArgs arrays_in, arrays_out, arrays_expected;

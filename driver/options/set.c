@@ -300,6 +300,19 @@ static void take_sizes(Parse *p, const char *arg)
 
 DOES(SIZE, take_sizes(p, arg))
 
+/* Sizes of their own, each time. */
+SETTER(FOR)
+{
+	SizeArgs problem = p->o->problem.sizes;
+	p->o->problem.sizes = (SizeArgs){.n = 0};
+	take_sizes(p, arg);
+	vec_push(p->o->arena, &p->o->wanted, p->o->problem.sizes);
+	p->o->problem.sizes = problem;
+}
+
+DOES(FOR_MANY, p->o->many = arg)
+DOES(CARD, p->o->card = arg)
+
 SETTER(THEN)
 {
 	vec_push(p->o->arena, &p->o->then, p->o->problem.sizes.n);

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* choices.c - the ways to close what a source leaves open: each value of its picks, and where the
+ * schedule is open the rows below. What a value comes to, the frontend says: it runs once for each
+ * value, not for each pair, so picks must not depend on each other.
+ *     const bM = pick(64, 128), bN = pick(64, 128);   ->  4 runs, 4 x 3 x 10 x 8 x 2 candidates */
+#include "driver/choose/choose.h"
+
+#include <string.h>
+
+/* ------------------------------------------------------------------ schedules */
+static const struct {
+	const char *clauses;
+	int roles, persistent;
+	bool splits; /* may share the k of a tile */
+} forms[] = {
+	{"roles cooperative;", COST_COOPERATIVE, 0, true},
+	{"roles cooperative; persistent;", COST_COOPERATIVE, 1, false},
+	{"roles pingpong; persistent;", COST_PINGPONG, 1, false},
+};
+static const struct {
+	int m, n;
+} clusters[] = {{1, 1}, {2, 1}, {1, 2}, {4, 1}, {1, 4}, {2, 2}, {8, 1}, {1, 8}, {4, 2}, {2, 4}};
+static const int splits[] = {1, 2, 3, 4, 6, 8, 12, 16}, ctas[] = {1, 2};
+enum { CLUSTER_MOST = 8 /* CTAs; more is not portable */ };
+
+/* ------------------------------------------------------------------ one run of the frontend */
+static const char *prefixed(const Choices *s, const char *kernel, const char *name)
+{
+	return s->alone || !kernel ? name : ctx_strf(s->ctx, "%s.%s", kernel, name);
+}
+
+static void define_values(const Choices *s, const short *at, Defines *out)
+{
+	for (int i = 0; i < s->npicks; i++)
+		vec_push(ctx_arena(s->ctx), out,
+			 ctx_strf(s->ctx, "%s=%s", prefixed(s, s->pick[i].kernel, s->pick[i].name),
+				  s->pick[i].values[at[i]]));
+}
+
+static const Kernel *kernel_named(const Module *m, const char *name)
+{
+	for (int i = 0; m && i < m->kernels.n; i++)
+		if (!strcmp(m->kernels.at[i]->name, name))
+			return m->kernels.at[i];
+	return NULL;
+}
+
+/* What the product is with these values; the context keeps what it is read from. */
+static bool probe(Choices *s, Ctx *c, const short *at, bool swap, Work *out)
+{
+	Defines d = {0};
+	define_values(s, at, &d);
+	if (s->schedule && swap)
+		vec_push(ctx_arena(s->ctx), &d,
+			 ctx_strf(s->ctx, "%s=swap;", prefixed(s, s->kernel, "schedule")));
+	FrontendOpt fo = compile_frontend(c, s->opt, d.at, d.n);
+	int src = ctx_src(c, s->source->name, s->source->text, s->source->size);
+	const Module *m = frontend_compile(c, src, &fo);
+	const Kernel *k = kernel_named(m, s->kernel);
+	s->alone |= k && m->kernels.n == 1;
+	return k && !diag_errors(c) && work_of(k, out);
+}
+
+/* The same where only the variant counts. */
+static CostVariant probe_variant(Choices *s, const short *at, bool swap)
+{
+	Ctx *c = ctx_new();
+	Work w;
+	CostVariant v = probe(s, c, at, swap, &w) ? w.variant : (CostVariant){.tile_m = 0};
+	ctx_free(c);
+	return v;
+}
+
+/* ------------------------------------------------------------------ what is legal at all */
+static bool next_values(const Choices *s, short *at)
+{
+	for (int i = s->npicks; i-- > 0; at[i] = 0)
+		if (++at[i] < s->pick[i].n)
+			return true;
+	return false;
+}
+
+static bool find_first(Choices *s, SwapState *w, bool swap)
+{
+	enum { TRIES = 512 };
+	short at[PICKS_MOST] = {0};
+	int tries = 0;
+	do {
+		if (probe(s, s->ctx, at, swap, &w->work)) {
+			memcpy(w->first, at, sizeof at);
+			return true;
+		}
+		diag_forget(s->ctx);
+	} while (++tries < TRIES && next_values(s, at));
+	return false;
+}
+
+static void open_state(Choices *s, SwapState *w, bool swap)
+{
+	w->legal = find_first(s, w, swap);
+	for (int i = 0; w->legal && i < s->npicks; i++) {
+		w->of[i] = NEWN(ctx_arena(s->ctx), CostVariant, s->pick[i].n);
+		for (int j = 0; j < s->pick[i].n; j++) {
+			short at[PICKS_MOST];
+			memcpy(at, w->first, sizeof at);
+			at[i] = (short)j;
+			w->of[i][j] = probe_variant(s, at, swap);
+		}
+	}
+}
+
+void choices_open(Choices *s)
+{
+	open_state(s, &s->swap[0], false);
+	if (s->schedule)
+		open_state(s, &s->swap[1], true);
+	s->known = s->swap[0].legal || s->swap[1].legal;
+}
+
+const Work *choices_work(const Choices *s)
+{
+	return &s->swap[!s->swap[0].legal].work;
+}
+
+/* ------------------------------------------------------------------ candidates */
+/* The members of a CostVariant are all alike: one that a value changes, it changes beside others'. */
+enum { MEMBERS = sizeof(CostVariant) / sizeof(int) };
+
+static bool take_values(const Choices *s, const SwapState *w, Candidate *x)
+{
+	int first[MEMBERS], now[MEMBERS], all[MEMBERS];
+	memcpy(first, &w->work.variant, sizeof first);
+	memcpy(all, first, sizeof all);
+	for (int i = 0; i < s->npicks; i++) {
+		memcpy(now, &w->of[i][x->at[i]], sizeof now);
+		for (int j = 0; j < MEMBERS; j++)
+			all[j] = now[j] != first[j] ? now[j] : all[j];
+		if (!w->of[i][x->at[i]].tile_m)
+			return false;
+	}
+	memcpy(&x->v, all, sizeof all);
+	return true;
+}
+
+/* Stages that fit beside the buffer that results of a persistent kernel leave through. */
+static int stages_of(const Choices *s, const SwapState *w, const CostVariant *v)
+{
+	enum { MOST = 8, STAGING = 16384 /* bytes of a warpgroup */ };
+	const Target *t = target_by_name(s->opt->target ? s->opt->target : "sm_90a");
+	const CostProduct *p = &w->work.product;
+	int64_t one =
+		((int64_t)v->tile_m * p->bits_a + (int64_t)v->tile_n * p->bits_b) * v->tile_k / 8;
+	int64_t room = ((t ? t->smem_bytes : 0) + SMEM_KEPT) / v->ctas - SMEM_KEPT -
+		       (v->persistent ? STAGING * v->warpgroups : 0);
+	return room / one > MOST ? MOST : (int)(room / one);
+}
+
+typedef struct {
+	const Choices *s;
+	const SwapState *w;
+	void (*visit)(void *user, const Candidate *x);
+	void *user;
+} Walk;
+
+static void offer(const Walk *k, Candidate *x)
+{
+	if (!k->w->work.variant.stages)
+		x->v.stages = stages_of(k->s, k->w, &x->v);
+	if (x->v.stages > 1)
+		k->visit(k->user, x);
+}
+
+/* What the source itself says of the schedule stays. */
+static void each_share(const Walk *k, Candidate *x)
+{
+	const CostVariant given = k->w->work.variant, plain = x->v;
+	bool shares = forms[x->at[AT_FORM]].splits && given.split == 1;
+	for (size_t c = 0; c < (given.cluster_m * given.cluster_n > 1 ? 1 : COUNTOF(clusters)); c++)
+		for (size_t i = 0; i < (shares ? COUNTOF(splits) : 1); i++)
+			for (size_t j = 0; j < (given.ctas > 1 ? 1 : COUNTOF(ctas)); j++) {
+				x->v = plain;
+				x->at[AT_CLUSTER] = (short)c;
+				x->at[AT_SPLIT] = (short)i;
+				x->at[AT_CTAS] = (short)j;
+				x->v.cluster_m *= clusters[c].m;
+				x->v.cluster_n *= clusters[c].n;
+				x->v.split *= splits[i];
+				x->v.ctas *= ctas[j];
+				x->v.workspace |=
+					clusters[c].m * clusters[c].n * splits[i] > CLUSTER_MOST;
+				offer(k, x);
+			}
+}
+
+static void each_schedule(const Walk *k, Candidate *x)
+{
+	const CostVariant given = x->v;
+	if (!k->s->schedule)
+		offer(k, x);
+	for (size_t i = 0; k->s->schedule && i < COUNTOF(forms); i++) {
+		if (given.roles != COST_NONE && given.roles != forms[i].roles)
+			continue;
+		x->v = given;
+		x->at[AT_FORM] = (short)i;
+		x->v.roles = forms[i].roles;
+		x->v.persistent |= forms[i].persistent;
+		each_share(k, x);
+	}
+}
+
+void choices_each(const Choices *s, void (*visit)(void *user, const Candidate *x), void *user)
+{
+	for (int swap = 0; swap < 2; swap++) {
+		Walk k = {s, &s->swap[swap], visit, user};
+		Candidate x = {.at = {[AT_SWAP] = (short)swap}};
+		if (!k.w->legal)
+			continue;
+		do {
+			if (take_values(s, k.w, &x))
+				each_schedule(&k, &x);
+		} while (next_values(s, x.at));
+	}
+}
+
+static const char *schedule_text(const Choices *s, const Candidate *x)
+{
+	const CostVariant *v = &x->v;
+	Buf b = {0};
+	buf_printf(&b, "%s", forms[x->at[AT_FORM]].clauses);
+	if (x->at[AT_CLUSTER])
+		buf_printf(&b, " cluster (%d,%d);", v->cluster_m, v->cluster_n);
+	if (x->at[AT_SPLIT])
+		buf_printf(&b, " split_k %d;%s", v->split, v->workspace ? " sums workspace;" : "");
+	if (x->at[AT_CTAS])
+		buf_printf(&b, " ctas %d;", v->ctas);
+	buf_printf(&b, "%s", x->at[AT_SWAP] ? " swap;" : "");
+	return ctx_buf(s->ctx, &b);
+}
+
+void choices_defines(const Choices *s, const Candidate *x, Defines *out)
+{
+	define_values(s, x->at, out);
+	if (s->schedule)
+		vec_push(ctx_arena(s->ctx), out,
+			 ctx_strf(s->ctx, "%s=%s", prefixed(s, s->kernel, "schedule"),
+				  schedule_text(s, x)));
+}

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* choose.c - compile_run: a source that leaves choices is closed by what the cost model likes best
+ * for the sizes that count, of what the compiler accepts.
+ *     const bM = pick(64, 128), .. and no schedule, --for M=16,N=4096,K=4096
+ *  -> -DbM=64 -DbN=64 -Dschedule="roles cooperative; split_k 2;" */
+#include "driver/choose/choose.h"
+
+#include <string.h>
+
+enum { POOL_MOST = 96 /* of one size */, POOL_EACH = 8 /* of many */, FAMILY = 16, TRIES = 64 };
+enum { TILE_AND_ROLES = (1 << AT_CLUSTER) - 1, ALL_OF_IT = (1 << AT_COUNT) - 1 };
+#define ENOUGH 0.02 /* in the mean over the best of each size: no further variant */
+
+static Arena *arena(const Chooser *c)
+{
+	return ctx_arena(c->of.ctx);
+}
+
+/* ------------------------------------------------------------------ the pool */
+/* The best of one size, in order. */
+typedef struct {
+	const Work *work;
+	const CostDevice *device;
+	CostAt at;
+	int most, n;
+	float rank[POOL_MOST];
+	Candidate x[POOL_MOST];
+} Best;
+
+static void keep_best(void *user, const Candidate *x)
+{
+	Best *b = user;
+	CostReady ready = cost_ready(&b->work->product, &x->v, b->device);
+	float rank = cost_rank(&ready, &b->at);
+	if (b->n == b->most && rank >= b->rank[b->n - 1])
+		return;
+	int i = b->n < b->most ? b->n++ : b->n - 1;
+	for (; i > 0 && b->rank[i - 1] > rank; i--) {
+		b->rank[i] = b->rank[i - 1];
+		b->x[i] = b->x[i - 1];
+	}
+	b->rank[i] = rank;
+	b->x[i] = *x;
+}
+
+static bool in_pool(const Chooser *c, const Candidate *x)
+{
+	for (int i = 0; i < c->pool.n; i++)
+		if (!memcmp(c->pool.at[i].x.at, x->at, sizeof x->at))
+			return true;
+	return false;
+}
+
+static void add_to_pool(Chooser *c, const Candidate *x)
+{
+	Entry e = {*x, false, NEWN(arena(c), float, c->sizes.n)};
+	for (int i = 0; i < c->sizes.n; i++) {
+		e.us[i] = (float)cost_us(&choices_work(&c->of)->product, &x->v, &c->sizes.at[i],
+					 &c->device, NULL);
+		if (!c->pool.n || e.us[i] < c->floor[i])
+			c->floor[i] = e.us[i];
+	}
+	vec_push(arena(c), &c->pool, e);
+}
+
+static void fill_pool(Chooser *c)
+{
+	Best *b = NEW(arena(c), Best);
+	const Work *w = choices_work(&c->of);
+	c->floor = NEWN(arena(c), float, c->sizes.n);
+	for (int i = 0; i < c->sizes.n; i++) {
+		*b = (Best){.work = w,
+			    .device = &c->device,
+			    .most = c->sizes.n > 1 ? POOL_EACH : POOL_MOST};
+		b->at = cost_at(&w->product, &c->sizes.at[i], &c->device);
+		choices_each(&c->of, keep_best, b);
+		for (int j = 0; j < b->n; j++)
+			if (!in_pool(c, &b->x[j]))
+				add_to_pool(c, &b->x[j]);
+	}
+}
+
+/* ------------------------------------------------------------------ what is refused */
+/* What is compiled to see whether a candidate is accepted: the file, its other kernels in any legal
+ * form. */
+static VariantVec variants_with(Chooser *c, const Candidate *x)
+{
+	VariantVec all = {0};
+	Defines d = {0};
+	choices_defines(&c->of, x, &d);
+	vec_push(arena(c), &all, ((Variant){c->of.kernel, d.at, d.n}));
+	for (int i = 0; i < c->of.firsts->n; i++)
+		if (strcmp(c->of.firsts->at[i].kernel, c->of.kernel) != 0)
+			vec_push(arena(c), &all, c->of.firsts->at[i]);
+	return all;
+}
+
+/* Whether the compiler takes it, short of code. */
+static bool accepts(Chooser *c, const Candidate *x)
+{
+	VariantVec all = variants_with(c, x);
+	CompileOut out = {.exit_code = 0};
+	CompileOpt opt = *c->of.opt;
+	Ctx *scratch = ctx_new();
+	opt.emit = 0;
+	opt.only_check = true;
+	opt.kernel = c->of.kernel;
+	opt.after = NULL;
+	opt.said = NULL;
+	opt.names = NULL;
+	opt.variants = all.at;
+	opt.nvariants = all.n;
+	c->tries++;
+	bool ok = compile_closed(scratch, c->of.source, &opt, &out);
+	compile_out_free(&out);
+	ctx_free(scratch);
+	return ok;
+}
+
+static bool is_like(const Candidate *x, const Candidate *y, unsigned where)
+{
+	for (int i = 0; i < AT_COUNT; i++)
+		if (where >> i & 1 && x->at[i] != y->at[i])
+			return false;
+	return true;
+}
+
+static void drop_like(Chooser *c, const Candidate *x, unsigned where)
+{
+	for (int i = 0; i < c->pool.n; i++)
+		c->pool.at[i].dead |= is_like(&c->pool.at[i].x, x, where);
+}
+
+/* What falls with a candidate that is refused. Its tile and roles, if these alone are refused too;
+ * else each way to share that it has, if it is refused with the first legal tile alone. */
+static void refuse_like(Chooser *c, const Candidate *x)
+{
+	const unsigned roles = 1u << AT_SWAP | 1u << AT_FORM;
+	Candidate y = *x;
+	memset(&y.at[AT_CLUSTER], 0, sizeof(short) * (AT_COUNT - AT_CLUSTER));
+	drop_like(c, x, ALL_OF_IT);
+	if (is_like(x, &y, ALL_OF_IT) || !accepts(c, &y)) {
+		drop_like(c, x, TILE_AND_ROLES);
+		return;
+	}
+	memcpy(y.at, c->of.swap[x->at[AT_SWAP]].first, sizeof(short) * PICKS_MOST);
+	for (int i = AT_CLUSTER; i < AT_COUNT; i++) {
+		Candidate z = y;
+		z.at[i] = x->at[i];
+		z.v = x->v;
+		if (x->at[i] && !accepts(c, &z))
+			drop_like(c, x, roles | 1u << i);
+	}
+}
+
+/* ------------------------------------------------------------------ choosing */
+/* The mean, over the sizes, of how much longer than the best of all it takes. */
+static double loss_with(const Chooser *c, const Entry *e)
+{
+	double sum = 0;
+	for (int i = 0; i < c->sizes.n; i++) {
+		float us = e && (!c->chosen.n || e->us[i] < c->best[i]) ? e->us[i] : c->best[i];
+		sum += us / c->floor[i] - 1;
+	}
+	return sum / c->sizes.n;
+}
+
+static Entry *next_entry(const Chooser *c)
+{
+	Entry *best = NULL;
+	double least = 0;
+	for (int i = 0; i < c->pool.n; i++) {
+		double loss = c->pool.at[i].dead ? 0 : loss_with(c, &c->pool.at[i]);
+		if (!c->pool.at[i].dead && (!best || loss < least)) {
+			best = &c->pool.at[i];
+			least = loss;
+		}
+	}
+	return best;
+}
+
+static void take(Chooser *c, Entry *e)
+{
+	for (int i = 0; i < c->sizes.n; i++)
+		if (!c->chosen.n || e->us[i] < c->best[i])
+			c->best[i] = e->us[i];
+	e->dead = true;
+	vec_push(arena(c), &c->chosen, e);
+}
+
+double chooser_loss(const Chooser *c)
+{
+	return loss_with(c, NULL);
+}
+
+/* As few as come near enough, at most so many. */
+static void choose(Chooser *c, int most, double enough)
+{
+	Entry *e;
+	while (c->chosen.n < most && c->tries < TRIES && (e = next_entry(c))) {
+		if (c->chosen.n && loss_with(c, NULL) <= enough)
+			return;
+		if (accepts(c, &e->x))
+			take(c, e);
+		else
+			refuse_like(c, &e->x);
+	}
+}
+
+/* ------------------------------------------------------------------ all of a source */
+typedef struct {
+	Ctx *say, *ctx; /* the user's; of all that is chosen by */
+	const Source *source;
+	const CompileOpt *opt;
+	VEC(Chooser) kernels;
+	VariantVec firsts;
+} File;
+
+static Chooser *chooser_of(File *f, const char *kernel)
+{
+	for (int i = 0; i < f->kernels.n; i++)
+		if (!strcmp(f->kernels.at[i].of.kernel, kernel))
+			return &f->kernels.at[i];
+	Choices of = {.ctx = f->ctx, .source = f->source, .opt = f->opt, .kernel = kernel};
+	vec_push(ctx_arena(f->ctx), &f->kernels, ((Chooser){.of = of}));
+	return &f->kernels.at[f->kernels.n - 1];
+}
+
+/* What each kernel leaves open; a choice outside of kernels is the first one's. */
+static void read_choices(File *f)
+{
+	ChoiceVec open = {0};
+	FrontendOpt fo = compile_frontend(f->ctx, f->opt, NULL, 0);
+	fo.choices = &open;
+	int src = ctx_src(f->ctx, f->source->name, f->source->text, f->source->size);
+	const Module *m = frontend_compile(f->ctx, src, &fo);
+	diag_forget(f->ctx);
+	for (int i = 0; i < open.n; i++) {
+		const Choice *x = &open.at[i];
+		const char *first = m && m->kernels.n ? m->kernels.at[0]->name : "";
+		Choices *s = &chooser_of(f, x->kernel ? x->kernel : first)->of;
+		s->alone = m && m->kernels.n == 1;
+		s->schedule |= !x->n;
+		if (x->n && s->npicks < PICKS_MOST)
+			s->pick[s->npicks++] = *x;
+	}
+}
+
+/* A schedule for a product that the model does not know: warps that load, if that is accepted. */
+static void fill_unknown(Chooser *c)
+{
+	c->sizes = (SizesVec){.n = 1};
+	c->floor = NEWN(arena(c), float, 1);
+	*c->floor = 1;
+	vec_push(arena(c), &c->pool, ((Entry){.us = c->floor}));
+}
+
+static void begin(File *f, Chooser *c)
+{
+	c->of.firsts = &f->firsts;
+	if (c->of.known && sizes_counted(f->say, f->ctx, f->opt, choices_work(&c->of), &c->sizes)) {
+		c->device = cost_device(f->opt->card, 0, 0, 0);
+		fill_pool(c);
+	} else if (!c->of.known && c->of.schedule && !c->of.npicks) {
+		fill_unknown(c);
+	}
+	c->best = NEWN(arena(c), float, c->sizes.n + 1);
+}
+
+/* Legal values for each kernel, so that another's can be tried. */
+static void open_all(File *f)
+{
+	for (int i = 0; i < f->kernels.n; i++) {
+		Choices *s = &f->kernels.at[i].of;
+		Defines d = {0};
+		choices_open(s);
+		bool swap = !s->swap[0].legal;
+		Candidate x = {.at = {[AT_SWAP] = swap}};
+		if (!s->known)
+			continue;
+		memcpy(x.at, s->swap[swap].first, sizeof s->swap[swap].first);
+		choices_defines(s, &x, &d);
+		vec_push(ctx_arena(f->ctx), &f->firsts, ((Variant){s->kernel, d.at, d.n}));
+	}
+}
+
+/* Kernels that only leave the schedule open are one kernel all the same: who wants several writes
+ * what may differ. */
+static int most_variants(const Chooser *c)
+{
+	const CompileOpt *o = c->of.opt;
+	return o->nsizes == 1 || o->one || !c->of.npicks ? 1 : FAMILY;
+}
+
+static void add_variants(File *f, const Chooser *c, VariantVec *out)
+{
+	for (int i = 0; i < c->chosen.n; i++) {
+		Defines d = {0};
+		choices_defines(&c->of, &c->chosen.at[i]->x, &d);
+		vec_push(ctx_arena(f->ctx), out, ((Variant){c->of.kernel, d.at, d.n}));
+	}
+}
+
+static bool compile_chosen(File *f, CompileOut *out)
+{
+	CompileOpt opt = *f->opt;
+	VariantVec all = {0};
+	for (int i = 0; i < f->kernels.n; i++)
+		add_variants(f, &f->kernels.at[i], &all);
+	opt.variants = all.at;
+	opt.nvariants = all.n;
+	return compile_closed(f->say, f->source, &opt, out);
+}
+
+/* Of what ptxas spills, the tile and roles are not chosen again. */
+static bool drop_spilled(File *f, CompileOut *out)
+{
+	for (int i = 0; out->spilled && i < f->kernels.n; i++) {
+		Chooser *c = &f->kernels.at[i];
+		for (int j = 0; j < c->chosen.n; j++)
+			if (!strcmp(variant_name(f->ctx, c->of.kernel, j + 1), out->spilled)) {
+				drop_like(c, &c->chosen.at[j]->x, TILE_AND_ROLES);
+				c->chosen.n = 0;
+				return c->tries < TRIES;
+			}
+	}
+	return false;
+}
+
+static void begin_all(File *f)
+{
+	open_all(f);
+	for (int i = 0; i < f->kernels.n; i++)
+		begin(f, &f->kernels.at[i]);
+}
+
+static bool choose_all(File *f, CompileOut *out)
+{
+	begin_all(f);
+	bool ok = false, again = !diag_errors(f->say);
+	while (again) {
+		for (int i = 0; i < f->kernels.n; i++)
+			choose(&f->kernels.at[i], most_variants(&f->kernels.at[i]), ENOUGH);
+		ok = compile_chosen(f, out);
+		again = !ok && drop_spilled(f, out);
+		if (again) {
+			diag_forget(f->say);
+			compile_out_free(out);
+			*out = (CompileOut){.exit_code = 0};
+		}
+	}
+	for (int i = 0; ok && i < f->kernels.n; i++)
+		report_chosen(&f->kernels.at[i], &out->chosen);
+	return ok;
+}
+
+static File open_file(Ctx *say, const Source *source, const CompileOpt *opt)
+{
+	bool closed = source->is_ir || opt->syntax_only || opt->stop_after == AFTER_FRONTEND;
+	File f = {.say = say, .ctx = ctx_new(), .source = source, .opt = opt};
+	if (!closed)
+		read_choices(&f);
+	return f;
+}
+
+static Defines copied(Ctx *c, const Defines *d)
+{
+	Defines to = {0};
+	for (int i = 0; i < d->n; i++)
+		vec_push(ctx_arena(c), &to, ctx_str(c, d->at[i]));
+	return to;
+}
+
+bool choose_ranked(Ctx *ctx, const Source *source, const CompileOpt *opt, int most, RankedVec *out)
+{
+	File f = open_file(ctx, source, opt);
+	begin_all(&f);
+	for (int i = 0; i < f.kernels.n && !diag_errors(ctx); i++) {
+		Chooser *c = &f.kernels.at[i];
+		choose(c, most, -1);
+		for (int j = 0; j < c->chosen.n; j++) {
+			Defines d = {0};
+			choices_defines(&c->of, &c->chosen.at[j]->x, &d);
+			vec_push(ctx_arena(ctx), out,
+				 ((Ranked){ctx_str(ctx, c->of.kernel), copied(ctx, &d),
+					   (double)c->chosen.at[j]->us[0]}));
+		}
+	}
+	ctx_free(f.ctx);
+	if (!out->n && !diag_errors(ctx))
+		diag(ctx, NOLOC, D_E0616,
+		     "%s leaves nothing open that can be chosen\n"
+		     "write const bM = pick(64, 128), or leave the schedule out",
+		     source->name);
+	return out->n > 0 && !diag_errors(ctx);
+}
+
+bool compile_run(Ctx *ctx, const Source *source, const CompileOpt *opt, CompileOut *out)
+{
+	File f = open_file(ctx, source, opt);
+	bool ok = f.kernels.n ? choose_all(&f, out) : compile_closed(ctx, source, opt, out);
+	if (!ok && !out->exit_code)
+		out->exit_code = EXIT_DIAGS;
+	ctx_free(f.ctx);
+	return ok;
+}

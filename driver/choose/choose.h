@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* choose.h - private to driver/choose: what the source of a kernel leaves open, ways to close it,
+ * and which of them is taken. */
+#ifndef DSL_DRIVER_CHOOSE_H
+#define DSL_DRIVER_CHOOSE_H
+
+#include "driver/choose/sizes.h"
+#include "driver/compile.h"
+
+enum { PICKS_MOST = 8 };
+/* Where a candidate says what: the value of each pick, whether it swaps, then rows of the tables of
+ * choices.c, of which the first is plain. */
+enum { AT_SWAP = PICKS_MOST, AT_FORM, AT_CLUSTER, AT_SPLIT, AT_CTAS, AT_COUNT };
+typedef struct {
+	short at[AT_COUNT];
+	CostVariant v;
+} Candidate;
+typedef VEC(const char *) Defines;
+typedef VEC(Variant) VariantVec;
+
+/* With or without swap: what the values of picks come to. */
+typedef struct {
+	bool legal;              /* some values are */
+	short first[PICKS_MOST]; /* such values */
+	Work work;               /* theirs */
+	CostVariant
+		*of[PICKS_MOST]; /* of each value, the others being first; tile_m 0: not legal */
+} SwapState;
+
+/* The choices of one kernel. */
+typedef struct {
+	Ctx *ctx;
+	const Source *source;
+	const CompileOpt *opt;
+	const VariantVec *firsts; /* of all kernels, legal values */
+	const char *kernel;
+	bool alone;    /* in its file: its defines need not name it */
+	bool schedule; /* is open */
+	bool known;    /* the model knows the product, and something is legal */
+	Choice pick[PICKS_MOST];
+	int npicks;
+	SwapState swap[2];
+} Choices;
+
+/* choices.c. Tries the frontend on each value, and says what is legal and known. */
+void choices_open(Choices *s);
+const Work *choices_work(const Choices *s);
+void choices_each(const Choices *s, void (*visit)(void *user, const Candidate *x), void *user);
+/* "bM=128", "schedule=roles cooperative; persistent;" */
+void choices_defines(const Choices *s, const Candidate *x, Defines *out);
+
+/* A candidate that is the best, or near, at some size; us: at each. */
+typedef struct {
+	Candidate x;
+	bool dead; /* refused, or chosen */
+	float *us;
+} Entry;
+typedef struct {
+	Choices of;
+	SizesVec sizes;
+	CostDevice device;
+	VEC(Entry) pool;
+	float *floor, *best; /* us at each size: of all; of those chosen */
+	VEC(Entry *) chosen;
+	int tries; /* compilations, short of code */
+} Chooser;
+
+/* choose.c: the first of a kernel that the compiler accepts, best first, for one set of sizes; us
+ * is an estimate. False after a message: there is no choice, or none is accepted. */
+typedef struct {
+	const char *kernel;
+	Defines defines; /* in the ctx of the caller */
+	double us;
+} Ranked;
+typedef VEC(Ranked) RankedVec;
+bool choose_ranked(Ctx *c, const Source *source, const CompileOpt *opt, int most, RankedVec *out);
+
+/* The mean, over the sizes, of how much longer than the best of all it takes */
+double chooser_loss(const Chooser *c);
+/* report.c: what was chosen, and why: a few lines. */
+void report_chosen(const Chooser *c, Buf *out);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* sizes.c - the sizes that a choice is made for.
+ *     --for M=16,N=4096,K=4096   ->   16 x 4096 x 4096, rows of 8192 bytes */
+#include "driver/choose/sizes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows: from one token to a batch of prompts. Matrices: projections of models of 1 to 70 billion
+ * parameters, and powers of two. */
+static const int rows[] = {1, 16, 64, 128, 256, 512, 1024, 2048, 4096, 8192};
+static const struct {
+	int n, k;
+} weights[] = {{1024, 1024}, {2048, 2048},  {4096, 4096},  {8192, 8192},
+	       {1024, 8192}, {14336, 4096}, {4096, 14336}, {28672, 8192}};
+
+typedef struct {
+	const SizeArg *at;
+	int n;
+	const char *missing;
+} Given;
+
+static bool get(void *user, const char *name, int64_t *v)
+{
+	Given *g = user;
+	for (int i = g->n; i-- > 0;)
+		if (!strcmp(g->at[i].name, name)) {
+			*v = g->at[i].value;
+			return true;
+		}
+	g->missing = name;
+	return false;
+}
+
+static double eval(const Ix *x, Given *g)
+{
+	int64_t v;
+	return ix_eval(x, get, g, &v) ? (double)v : 0;
+}
+
+static bool add_given(Ctx *say, Ctx *c, const Work *w, Given *g, SizesVec *out)
+{
+	CostSizes s = {eval(w->m, g),     eval(w->n, g),       eval(w->k, g),
+		       eval(w->batch, g), eval(w->pitch_a, g), eval(w->pitch_b, g)};
+	if (g->missing) {
+		DiagMsg *m = diag(say, NOLOC, D_E0612, "the sizes to choose for say nothing of %s",
+				  g->missing);
+		diag_remedy(say, m, "name it too, --for ..,%s=4096", g->missing);
+		return false;
+	}
+	vec_push(ctx_arena(c), out, s);
+	return true;
+}
+
+/* A number in the source is that number. */
+static double likely(const Ix *x, double otherwise)
+{
+	int64_t v;
+	return ix_is_const(x, &v) ? (double)v : otherwise;
+}
+
+static void add_likely(Ctx *c, const Work *w, int m, int n, int k, SizesVec *out)
+{
+	CostSizes s = {.m = likely(w->m, m), .n = likely(w->n, n), .k = likely(w->k, k)};
+	s.batch = likely(w->batch, 1);
+	s.pitch_a = likely(w->pitch_a, s.k * w->product.bits_a / 8);
+	s.pitch_b = likely(w->pitch_b, s.k * w->product.bits_b / 8);
+	vec_push(ctx_arena(c), out, s);
+}
+
+bool sizes_counted(Ctx *say, Ctx *c, const CompileOpt *opt, const Work *w, SizesVec *out)
+{
+	bool ok = true;
+	for (int i = 0; i < opt->nsizes; i++) {
+		Given g = {opt->sizes[i].at, opt->sizes[i].n, NULL};
+		ok = ok && add_given(say, c, w, &g, out);
+	}
+	for (size_t i = 0; !opt->nsizes && i < COUNTOF(rows); i++)
+		for (size_t j = 0; j < COUNTOF(weights); j++)
+			add_likely(c, w, rows[i], weights[j].n, weights[j].k, out);
+	return ok;
+}
+
+static bool read_size(Ctx *c, const char *piece, SizeArg *out)
+{
+	const char *eq = strchr(piece, '=');
+	char *end;
+	if (!eq || eq == piece)
+		return false;
+	*out = (SizeArg){ctx_strn(c, piece, (size_t)(eq - piece)), strtoll(eq + 1, &end, 10)};
+	return end != eq + 1 && !*end && out->value >= 0;
+}
+
+const char *sizes_parse(Ctx *c, const char *text, SizeArgs *out)
+{
+	static const char between[] = ", \t\r";
+	for (const char *p = text + strspn(text, between); *p; p += strspn(p, between)) {
+		size_t n = strcspn(p, between);
+		const char *piece = ctx_strn(c, p, n);
+		SizeArg x;
+		if (!read_size(c, piece, &x))
+			return piece;
+		vec_push(ctx_arena(c), out, x);
+		p += n;
+	}
+	return NULL;
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* work.c - what a kernel multiplies, read from the tile stage: which tensors fill the operands of
+ * its mma, along which modes, and what leaves beside the loop.
+ *     copy %sA, tile %A (m * 128, k * 64); copy %sB, tile %B (n * 256, k * 64)
+ *     mma %acc, %sA, %sB   ->   M N K of A's and B's rows, tile 128 x 256 x 64 */
+#include "driver/choose/work.h"
+#include "ir/schedule.h"
+
+#include <string.h>
+
+/* An operand of the product: a tile of a matrix. */
+typedef struct {
+	const Op *tile, *rows; /* the tensor's; what says which rows: itself, or the indices */
+	int row, col;          /* modes of the tensor */
+	int row_of;            /* the mode of rows' tensor that counts them */
+} Side;
+
+/* ------------------------------------------------------------------ operands */
+static const Op *filled_by(const Kernel *k, const Val *to)
+{
+	for (const Op *op = kernel_find(k, OP_COPY); op; op = op_find_next(op, OP_COPY))
+		if (IN(op, TO).val == to)
+			return op;
+	return NULL;
+}
+
+/* The tile of memory that a value comes from, through buffers and elementwise operations. */
+static const Op *tile_of(const Kernel *k, const Val *v)
+{
+	for (int steps = 0; v && v->def && steps < 32; steps++) {
+		const Op *op = v->def;
+		if (op->kind == OP_TILE)
+			return op;
+		if (op->kind == OP_SHARED || op->kind == OP_FRAG)
+			op = filled_by(k, v);
+		v = !op ? NULL : op->kind == OP_COPY ? IN(op, FROM).val : op->in[0].val;
+	}
+	return NULL;
+}
+
+static int64_t extent_of(const Op *tile, int mode)
+{
+	int64_t n;
+	const Tup *t = tup_get(tile->out->type->layout->shape, mode);
+	return tup_is_leaf(t) && ix_is_const(t->leaf, &n) ? n : 0;
+}
+
+static int mode_with(const Op *tile, int64_t extent)
+{
+	int rank = layout_rank(tile->out->type->layout);
+	for (int i = 0; i < rank; i++)
+		if (extent_of(tile, i) == extent)
+			return i;
+	return -1;
+}
+
+/* rows: of the accumulator, along this side. */
+static bool side_of(Kernel *k, const Val *operand, int64_t rows, Side *s)
+{
+	*s = (Side){.tile = tile_of(k, operand)};
+	if (!s->tile)
+		return false;
+	ModeList modes = type_modes(k->ctx, s->tile->out->type);
+	if (modes.n != 2)
+		return false;
+	bool across = extent_of(s->tile, modes.at[0]) != rows;
+	s->row = s->row_of = modes.at[across];
+	s->col = modes.at[!across];
+	s->rows = s->tile;
+	if (attrs_int(&s->tile->attrs, A_GATHER, -1) == s->row && HAS_IN(s->tile, INDEX)) {
+		s->rows = tile_of(k, IN(s->tile, INDEX).val);
+		s->row_of = s->rows ? mode_with(s->rows, extent_of(s->tile, s->row)) : -1;
+	}
+	return s->row_of >= 0 && extent_of(s->tile, s->row) == rows && extent_of(s->tile, s->col);
+}
+
+static const Layout *tensor_of(const Op *tile)
+{
+	return IN(tile, OF).val->type->layout;
+}
+
+static const Ix *whole_extent(Ctx *c, const Op *tile, int mode)
+{
+	return tup_product(c, tup_get(tensor_of(tile)->shape, mode));
+}
+
+/* From one row to the next, or from one column, whichever is farther; NULL: modes in parts. */
+static const Ix *pitch_of(Ctx *c, const Side *s)
+{
+	const Tup *row = tup_get(tensor_of(s->tile)->stride, s->row);
+	const Tup *col = tup_get(tensor_of(s->tile)->stride, s->col);
+	if (!tup_is_leaf(row) || !tup_is_leaf(col))
+		return NULL;
+	return elem_bytes_of(c, s->tile->out->type->elem,
+			     ix_is(row->leaf, 1) ? col->leaf : row->leaf);
+}
+
+static int bits_of(const Side *s)
+{
+	return elem_rows[s->tile->out->type->elem].bits;
+}
+
+/* ------------------------------------------------------------------ several products */
+static bool is_same(const Side *x, const Side *y)
+{
+	return IN(x->tile, OF).val == IN(y->tile, OF).val;
+}
+
+/* A second product of the loop beside the first: of the same rows it has more columns, of the same
+ * columns more rows, else more of k. */
+static void add_beside(Ctx *c, Work *w, const Side first[2], const Side also[2])
+{
+	const Ix **extent[] = {&w->n, &w->m, &w->k};
+	int *tile[] = {&w->variant.tile_n, &w->variant.tile_m, &w->variant.tile_k};
+	int which = is_same(&first[0], &also[0]) ? 0 : is_same(&first[1], &also[1]) ? 1 : 2;
+	int64_t more[] = {extent_of(also[1].tile, also[1].row),
+			  extent_of(also[0].tile, also[0].row),
+			  extent_of(also[0].tile, also[0].col)};
+	*extent[which] =
+		ix_add(c, *extent[which],
+		       which == 2 ? whole_extent(c, also[0].tile, also[0].col)
+				  : whole_extent(c, also[!which].rows, also[!which].row_of));
+	*tile[which] += (int)more[which];
+}
+
+static bool sides_of(Kernel *k, const Op *mma, Side s[2])
+{
+	const Val *operands[] = {IN(mma, A).val, IN(mma, B).val};
+	bool swap = attrs_int(&mma->attrs, A_SWAP, 0); /* B's rows are its first operand */
+	for (int i = 0; i < 2; i++) {
+		int64_t rows;
+		if (!ix_is_const(tup_get(IN(mma, TO).val->type->layout->shape, i)->leaf, &rows) ||
+		    !side_of(k, operands[i != swap], rows, &s[i]))
+			return false;
+	}
+	return true;
+}
+
+static bool read_products(Kernel *k, const Op *first, const Side side[2], Work *w)
+{
+	for (const Op *op = first; (op = op_find_next(op, OP_MMA));) {
+		Side also[2];
+		if (op_parent(op) != op_parent(first) || !sides_of(k, op, also))
+			return false;
+		add_beside(k->ctx, w, side, also);
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------------ the grid, the epilogue */
+static bool names_rows(const Side *s, const char *name)
+{
+	return ix_uses(s->rows->ix[s->row_of], name);
+}
+
+/* How many products there are: tiles along the names of the grid that move neither side's rows. */
+static const Ix *batch_of(Ctx *c, const Op *grid, const Side side[2])
+{
+	const Ix *all = ix_const(c, 1);
+	for (int i = 0; i < grid->nsym && !op_is_of_groups(grid); i++)
+		if (!names_rows(&side[0], grid->sym[i]) && !names_rows(&side[1], grid->sym[i]))
+			all = ix_mul(c, all, grid->ix[i]);
+	return all;
+}
+
+static int64_t elements_of(const Op *tile)
+{
+	int64_t n = 1;
+	for (int i = 0; i < layout_rank(tile->out->type->layout); i++)
+		n *= extent_of(tile, i);
+	return n;
+}
+
+/* Bits of memory that leave, or come, outside the loop for each element of the product. */
+static void read_epilogue(const Kernel *k, const Op *loop, Work *w)
+{
+	int64_t of = (int64_t)w->variant.tile_m * w->variant.tile_n, out = 0, in = 0;
+	for (const Op *op = kernel_find(k, OP_COPY); op; op = op_find_next(op, OP_COPY)) {
+		const Op *to = IN(op, TO).val->def, *from = IN(op, FROM).val->def;
+		const Op *tile = to && to->kind == OP_TILE ? to : from;
+		if (!tile || tile->kind != OP_TILE || op_inside(op, loop))
+			continue;
+		*(tile == to ? &out : &in) +=
+			elements_of(tile) * elem_rows[tile->out->type->elem].bits;
+	}
+	w->product.bits_out = (int)(out / of);
+	w->product.bits_in = (int)(in / of);
+}
+
+/* ------------------------------------------------------------------ the schedule */
+static int role_of(const Kernel *k)
+{
+	const char *roles = attrs_str(&k->attrs, A_ROLES, "none");
+	return !strcmp(roles, "pingpong")      ? COST_PINGPONG
+	       : !strcmp(roles, "cooperative") ? COST_COOPERATIVE
+					       : COST_NONE;
+}
+
+static void read_schedule(Kernel *k, const Op *mma, CostVariant *v)
+{
+	const Attr *arrange = attrs_get(&mma->attrs, A_ARRANGE);
+	const Attr *cluster = attrs_get(&k->attrs, A_CLUSTER);
+	const Attr *atom = attrs_get(&mma->attrs, A_ATOM);
+	int64_t warps = arrange->i[0] * arrange->i[1];
+	v->warpgroups = (int)(warps * atom_threads(k->ctx, atom->atom) / GROUP_THREADS);
+	v->roles = role_of(k);
+	v->persistent = attrs_int(&k->attrs, A_PERSISTENT, 0) != 0;
+	v->swap = (int)attrs_int(&k->attrs, A_SWAP, 0);
+	v->group = (int)attrs_int(&k->attrs, A_GROUP, 0);
+	v->cluster_m = cluster ? (int)cluster->i[0] : 1;
+	v->cluster_n = cluster ? (int)cluster->i[1] : 1;
+	v->split = (int)attrs_int(&k->attrs, A_SPLIT_K, 1);
+	v->workspace = schedule_by_workspace(k);
+	v->ctas = kernel_ctas(k);
+}
+
+/* Stages that are given; else bytes of one of all that are derived. */
+static void read_stages(const Kernel *k, Work *w)
+{
+	int64_t given = attrs_int(&k->attrs, A_STAGES, 0);
+	for (const Op *ring = kernel_find(k, OP_RING); ring; ring = op_find_next(ring, OP_RING)) {
+		int64_t slots = given ? given : attrs_int(&ring->attrs, A_SLOTS, 0);
+		if (slots && (!w->variant.stages || slots < w->variant.stages))
+			w->variant.stages = (int)slots;
+		for (const Op *op = slots ? NULL : kernel_find(k, OP_SHARED); op;
+		     op = op_find_next(op, OP_SHARED))
+			if (attrs_str(&op->attrs, A_RING, "") == ring->sym[0])
+				w->stage_bytes += type_slot_bytes(op->out->type);
+	}
+}
+
+bool work_of(const Kernel *kernel, Work *w)
+{
+	Kernel *k = (Kernel *)(uintptr_t)kernel;
+	Ctx *c = k->ctx;
+	const Op *mma = kernel_find(k, OP_MMA), *grid = kernel_find(k, OP_GRID);
+	Side s[2];
+	*w = (Work){.stage_bytes = 0};
+	if (!mma || !grid || !sides_of(k, mma, s))
+		return false;
+	Atom atom = attrs_get(&mma->attrs, A_ATOM)->atom;
+	w->product = (CostProduct){.bits_a = bits_of(&s[0]),
+				   .bits_b = bits_of(&s[1]),
+				   .bits_mma = elem_rows[atom_rows[atom.id].a].bits};
+	w->m = whole_extent(c, s[0].rows, s[0].row_of);
+	w->n = whole_extent(c, s[1].rows, s[1].row_of);
+	w->k = whole_extent(c, s[0].tile, s[0].col);
+	w->batch = batch_of(c, grid, s);
+	w->pitch_a = pitch_of(c, &s[0]);
+	w->pitch_b = pitch_of(c, &s[1]);
+	w->variant.tile_m = (int)extent_of(s[0].tile, s[0].row);
+	w->variant.tile_n = (int)extent_of(s[1].tile, s[1].row);
+	w->variant.tile_k = (int)extent_of(s[0].tile, s[0].col);
+	if (!w->pitch_a || !w->pitch_b || !read_products(k, mma, s, w))
+		return false;
+	read_epilogue(k, op_parent(mma), w);
+	read_schedule(k, mma, &w->variant);
+	read_stages(k, w);
+	return true;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* work.h - private to driver/choose: what a kernel multiplies, as the cost model asks. */
+#ifndef DSL_DRIVER_WORK_H
+#define DSL_DRIVER_WORK_H
+
+#include "ir/ir.h"
+#include "runtime/cost.h"
+
+typedef struct {
+	CostProduct product;
+	CostVariant variant; /* as the schedule has it */
+	/* Over the sizes of the kernel; pitches in bytes. */
+	const Ix *m, *n, *k, *batch, *pitch_a, *pitch_b;
+	int64_t stage_bytes; /* of a stage of all rings whose stages are derived; 0: none is */
+} Work;
+
+/* Reads the tile stage. False where the kernel is no product that the model knows: no mma, several
+ * that are no halves of one, or operands whose tensors are not seen. */
+bool work_of(const Kernel *k, Work *out);
+
+#endif
