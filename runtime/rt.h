@@ -70,6 +70,10 @@ dsl_status manifest_parse(const Why *w, const char *text, size_t size, KModuleDe
 /* That of a bare PTX text: no kernels that can be launched by their arguments. */
 dsl_status manifest_none(const Why *w, KModuleDesc **out);
 
+/* family.c: what a family's variants must have in common and these do not, "arguments", or NULL */
+const char *variant_differs(const KDesc *a, const KDesc *b);
+enum { COST_SIZES = 6 };
+
 /* plan.c: a kernel ready to be launched; its expressions compiled, its fixed parts checked */
 typedef struct Plan Plan;
 struct Plan {
