@@ -23,9 +23,9 @@ const char *cubin_append(const void *elf, size_t size, char *manifest, const cha
 /* An ELF without code, in place of ptxas's, for a device that runs the PTX. */
 void cubin_empty(Buf *out);
 
-/* header.c: for each kernel struct NAME_args, NAME_can_run and NAME_launch (static inline, C99 and
- * C++11, includes <dsl.h>), and what c_write defines. name and guard are C identifiers, e.g. "gemm"
- * and "GEMM_H". */
+/* header.c: for each kernel or family struct NAME_args, NAME_can_run and NAME_launch (static
+ * inline, C99 and C++11, includes <dsl.h>), and what c_write defines. name and guard are C
+ * identifiers, e.g. "gemm" and "GEMM_H". */
 void header_write(const KModuleDesc *m, const char *name, const char *guard, Buf *out);
 
 /* header.c: the cubin as `const unsigned char NAME_cubin[]` and `const size_t NAME_cubin_size`. */

@@ -10,6 +10,7 @@
 
 typedef struct {
 	const char *source_name;       /* as the user gave it, after -ffile-prefix-map */
+	const KCost *costs;            /* of each kernel of the module in order, or NULL */
 	int opt_level;                 /* 0..3 */
 	bool lineinfo;                 /* .loc is always emitted; this asks ptxas for -lineinfo */
 	const char *ptxas_path;        /* NULL: --ptxas-path was not given; searched */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* header.c - C that a host program compiles: a typed launcher per kernel, and the cubin as array.
- * A launcher holds the manifest of its kernel, so NAME_can_run needs no device, and it passes
- * arguments in the order in which dsl_launch finds them fastest.
+/* header.c - C that a host program compiles: a typed launcher for each name that callers use,
+ * and the cubin as array. A launcher holds the manifest of its kernel or family, so NAME_can_run
+ * needs no device, and it passes arguments in the order in which dsl_launch finds them fastest.
  *   kernel gemm(A : bf16 (M,K):(K,1), ...)  ->  gemm_args {dsl_addr A; ... int64_t M; ...},
  *   gemm_can_run(&args, why, len), gemm_workspace_size(mod, &args, &bytes),
  *   gemm_launch(mod, &args, stream, opts)
@@ -20,13 +20,13 @@ static void write_bytes(Buf *b, const void *bytes, size_t size)
 	buf_printf(b, "\n};\n");
 }
 
-/* What NAME_can_run checks against: a manifest of this kernel alone. As numbers, because C99 has
- * compilers take strings of 4095 characters and no more. */
-static void write_manifest(Buf *b, const KModuleDesc *m, KDesc *k)
+/* What NAME_can_run checks against: a manifest of these kernels alone, the variants of one name. As
+ * numbers, because C99 has compilers take strings of 4095 characters and no more. */
+static void write_manifest(Buf *b, const KModuleDesc *m, KDesc *k, int variants)
 {
 	Buf json = {0};
 	KModuleDesc one = *m;
-	one.nkernels = 1;
+	one.nkernels = variants;
 	one.kernels = k;
 	manifest_write(&one, &json);
 	buf_printf(b, "static const unsigned char %s_manifest[%zu] = {", k->name, json.n);
@@ -146,9 +146,9 @@ void header_write(const KModuleDesc *m, const char *name, const char *guard, Buf
 		"extern const size_t %s_cubin_size;\n",
 		name, name);
 	buf_printf(out, "#ifdef __cplusplus\n}\n#endif\n\n");
-	for (int i = 0; i < m->nkernels; i++) {
+	for (int i = 0; i < m->nkernels; i += kdesc_variants(m, i)) {
 		write_struct(out, &m->kernels[i]);
-		write_manifest(out, m, &m->kernels[i]);
+		write_manifest(out, m, &m->kernels[i], kdesc_variants(m, i));
 		write_bind(out, &m->kernels[i]);
 		write_calls(out, &m->kernels[i]);
 	}

@@ -377,6 +377,17 @@ static bool kernel_fill(Ctx *c, const Kernel *k, int regs, KDesc *d)
 	return f.ok;
 }
 
+/* The first kernel of a family has the name of the family. */
+static void fill_cost(const CgOpt *opt, int i, KDesc *d)
+{
+	if (opt->costs)
+		d->cost = opt->costs[i];
+	const char *family = d->cost.family,
+		   *before = i && family ? opt->costs[i - 1].family : NULL;
+	if (family && (!before || strcmp(before, family) != 0))
+		d->name = family;
+}
+
 /* ------------------------------------------------------------------ the module */
 
 /* FNV-1a of 128 bits: the prime is 2^88 + 0x13b. */
@@ -418,8 +429,10 @@ bool kdesc_fill(const Module *m, const CgOpt *opt, const int *regs, KModuleDesc 
 			     .min_driver = version ? atoi(version) * 1000 : 0,
 			     .nkernels = m->kernels.n};
 	out->kernels = NEWN(ctx_arena(c), KDesc, m->kernels.n);
-	for (int i = 0; i < m->kernels.n; i++)
+	for (int i = 0; i < m->kernels.n; i++) {
 		if (!kernel_fill(c, m->kernels.at[i], regs ? regs[i] : 0, &out->kernels[i]))
 			return false;
+		fill_cost(opt, i, &out->kernels[i]);
+	}
 	return true;
 }

@@ -140,6 +140,14 @@ static void write_consts(json_object *o, const KDesc *k)
 	}
 }
 
+static void write_cost(json_object *o, const KCost *c)
+{
+	put_text(o, "family", c->family);
+#define COST_INT(part, field, ...) json_put_int(o, #field, c->part.field);
+#define COST_SIZE(field)           put_text(o, #field, c->field);
+#include "runtime/variants.def"
+}
+
 static void write_interface(json_object *o, const KDesc *k)
 {
 	json_object *args = put_array(o, "args", k->nargs, KD_MAX_ARGS);
@@ -181,6 +189,8 @@ static void write_kernel(json_object *o, const KDesc *k)
 		write_smem(json_add_object(smem), &k->smem_map[i]);
 	put_text(o, "schedule", k->schedule);
 	write_consts(json_put_object(o, "consts"), k);
+	if (k->cost.family)
+		write_cost(json_put_object(o, "cost"), &k->cost);
 }
 
 void manifest_write(const KModuleDesc *m, Buf *json)

@@ -60,14 +60,13 @@ static dsl_status kind_fail(const Why *w, const KDesc *k, int slot, dsl_kind wan
 			slot_name(k, slot), k->name, l.at, kind_text(wants), kind_text(got));
 }
 
-/* What dsl_pack made takes the place of a tensor that is read through TMA only. */
-static bool packed_set(Launch *l, int slot, const dsl_arg *arg)
+dsl_status packed_check(const Why *w, const Launch *l)
 {
-	if (arg->kind != DSL_PACKED || slot >= l->plan->k->nargs || pack_map(l->plan->k, slot) < 0)
-		return false;
-	l->packed[slot] = true;
-	l->value[slot] = arg->v.ptr;
-	return true;
+	const KDesc *k = l->plan->k;
+	for (int i = 0; i < k->nargs; i++)
+		if (l->packed[i] && pack_map(k, i) < 0)
+			return kind_fail(w, k, i, DSL_PTR, DSL_PACKED);
+	return DSL_OK;
 }
 
 static dsl_status slot_set(const Why *w, Launch *l, int slot, const dsl_arg *arg)
@@ -76,8 +75,11 @@ static dsl_status slot_set(const Why *w, Launch *l, int slot, const dsl_arg *arg
 	const KArg *a = slot < k->nargs ? &k->args[slot] : NULL;
 	bool real = a && a->kind == KA_SCALAR && elem_is_float(a->elem);
 	dsl_kind wants = a && a->kind == KA_TENSOR ? DSL_PTR : real ? DSL_FLOAT : DSL_INT;
-	if (arg->kind != wants)
-		return packed_set(l, slot, arg) ? DSL_OK : kind_fail(w, k, slot, wants, arg->kind);
+	bool packed = wants == DSL_PTR && arg->kind == DSL_PACKED;
+	if (arg->kind != wants && !packed)
+		return kind_fail(w, k, slot, wants, arg->kind);
+	if (packed)
+		l->packed[slot] = true;
 	if (!a)
 		l->env[slot - k->nargs] = arg->v.i;
 	else if (wants == DSL_PTR)

@@ -219,6 +219,13 @@ static int attribute(const CudaDevice *d, CUdevice_attribute a)
 	return d->cu.DeviceGetAttribute(&v, a, d->device) == CUDA_SUCCESS ? v : 0;
 }
 
+/* TB/s. The memory clock is in kHz, with two transfers each. */
+static double bandwidth(const CudaDevice *d)
+{
+	return 2e-9 * attribute(d, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE) *
+	       attribute(d, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH) / 8;
+}
+
 static void facts_read(CudaDevice *d)
 {
 	dsl_device *b = &d->base;
@@ -227,6 +234,8 @@ static void facts_read(CudaDevice *d)
 	b->cc_major = attribute(d, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
 	b->cc_minor = attribute(d, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
 	b->sms = attribute(d, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+	b->cost = cost_device(b->name, b->sms, attribute(d, CU_DEVICE_ATTRIBUTE_CLOCK_RATE) * 1e-6,
+			      bandwidth(d));
 	d->smem_limit = attribute(d, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
 	snprintf(b->arch, sizeof b->arch, "sm_%d%d", b->cc_major, b->cc_minor);
 }

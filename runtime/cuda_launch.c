@@ -125,8 +125,12 @@ dsl_status cuda_module_load(dsl_device *dev, dsl_module *mod)
 		cuda_scope_leave(&s);
 		return load_status(s.d, mod, r);
 	}
-	for (int i = 0; i < mod->desc->nkernels && !st; i++)
-		st = function_load(&s, module, &mod->plans[i]);
+	for (int i = 0; i < mod->desc->nkernels && !st; i++) {
+		Plan *p = &mod->plans[i];
+		st = function_load(&s, module, p);
+		p->too_large = st == DSL_ERR_RESOURCES && p->k->cost.family;
+		st = p->too_large ? DSL_OK : st;
+	}
 	if (st)
 		s.d->cu.ModuleUnload(module);
 	mod->handle = module;

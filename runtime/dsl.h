@@ -193,6 +193,19 @@ DSL_API dsl_status dsl_can_run(const dsl_module *mod, const char *kernel, const 
  * in a generated launcher); a persistent kernel is assumed to have one SM. */
 DSL_API dsl_status dsl_manifest_can_run(const void *manifest, size_t size, const char *kernel,
 					const dsl_arg *args, size_t n, char *why, size_t len);
+/* Kernels that compute the same by different schedules are the variants of one name. A launch by
+ * that name takes the variant whose estimated time is least, of those that accept the arguments;
+ * without opts, of those that need no workspace, if there are any. All other calls take the same
+ * one. A variant has a name of its own, "gemm__3", by which calls take it whatever the sizes are.
+ * dsl_choice returns the variant that a launch with workspace takes. *name (name may be NULL) lives
+ * as long as the module. why receives a sentence, cut to len bytes with its NUL: "gemm__3: tile 128
+ * x 256 x 64, 4 stages, cooperative; about 12.3 us, SM bound; next gemm__7, 12.9 us"; of a failure,
+ * the sentence of dsl_detail. dsl_manifest_choice needs no device, and estimates times of an H200.
+ */
+DSL_API dsl_status dsl_choice(const dsl_module *mod, const char *kernel, const dsl_arg *args,
+			      size_t n, const char **name, char *why, size_t len);
+DSL_API dsl_status dsl_manifest_choice(const void *manifest, size_t size, const char *kernel,
+				       const dsl_arg *args, size_t n, char *why, size_t len);
 /* indices.c: what the kernel's launches found since the last such call, of indices that are neither
  * -1, which says that there is none, nor coordinates of the tensor whose rows they name:
  * DSL_ERR_INDEX, and the detail names the first that was found. Of a kernel that was compiled with

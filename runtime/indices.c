@@ -45,7 +45,7 @@ static dsl_status take_note(dsl_module *mod, const KDesc *k, KIndexNote *note)
 {
 	char name[256];
 	dsl_addr at;
-	snprintf(name, sizeof name, "%.200s" KD_INDICES, k->name);
+	snprintf(name, sizeof name, "%.200s" KD_INDICES, k->symbol);
 	dsl_status st = dsl_sync(mod->dev);
 	st = st ? st : dsl_module_global(mod, name, &at, NULL);
 	if (st == DSL_ERR_GLOBAL_NAME)
@@ -59,12 +59,15 @@ static dsl_status take_note(dsl_module *mod, const KDesc *k, KIndexNote *note)
 
 dsl_status dsl_status_of(dsl_module *mod, const char *kernel)
 {
-	KIndexNote note;
+	KIndexNote note = {.count = 0};
 	if (!mod || !kernel)
 		return detail_null("dsl_status_of", mod ? "kernel" : "mod");
-	const Plan *plan;
-	dsl_status st = plan_of(mod, kernel, &plan);
-	if (!st)
-		st = take_note(mod, plan->k, &note);
-	return !st && note.count ? tell(plan->k, &note) : st;
+	Variants v;
+	dsl_status st = variants_of(mod, kernel, &v);
+	for (int i = 0; !st && i < v.n; i++) {
+		st = take_note(mod, v.first[i].k, &note);
+		if (!st && note.count)
+			st = tell(v.first[i].k, &note);
+	}
+	return st;
 }

@@ -11,10 +11,12 @@
 #ifndef DSL_RUNTIME_KDESC_H
 #define DSL_RUNTIME_KDESC_H
 
+#include "runtime/cost.h"
 #include "runtime/elem.h"
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum {
 	KDESC_ABI = 2,
@@ -28,7 +30,8 @@ enum {
 	KD_MAX_WORKS = 8,
 	KD_MAX_SMEM = 64,
 	KD_MAX_CONSTS = 64,
-	KD_MAP_BYTES = 128, /* a tensor map as a kernel parameter, by value */
+	KD_MAX_VARIANTS = 32, /* of a family */
+	KD_MAP_BYTES = 128,   /* a tensor map as a kernel parameter, by value */
 	KD_MAP_ALIGN = 64,
 	KD_MAX_EXPR = 64 /* tokens of one expression */
 };
@@ -149,8 +152,18 @@ typedef struct {
 	int64_t value;
 } KConst;
 
+/* Kernels that compute the same by different schedules are a family: they follow each other in the
+ * module and take the same arguments and sizes. The name of the first is the family's: a launch by
+ * this name takes the variant that costs least at its sizes. A symbol names one variant. */
+typedef struct {
+	const char *family; /* NULL: the kernel is alone, and nothing else is set */
+	CostProduct product;
+	CostVariant variant;
+	const char *m, *n, *k, *batch, *pitch_a, *pitch_b; /* expressions: CostSizes */
+} KCost;
+
 typedef struct KDesc {
-	const char *name;   /* in the source */
+	const char *name;   /* in the source; of the second variant of a family on, the symbol */
 	const char *symbol; /* in the cubin */
 	int nargs, nsyms, nfacts, nparams, nmaps, nsmem, nconsts;
 	KArg args[KD_MAX_ARGS];
@@ -174,6 +187,7 @@ typedef struct KDesc {
 	const char *schedule; /* for people: "none", "cooperative", ... */
 	KSmem smem_map[KD_MAX_SMEM];
 	KConst consts[KD_MAX_CONSTS];
+	KCost cost;
 } KDesc;
 
 typedef struct KModuleDesc {
@@ -188,6 +202,19 @@ typedef struct KModuleDesc {
 	int nkernels;
 	KDesc *kernels;
 } KModuleDesc;
+
+/* How many kernels from number i on the name of that kernel stands for: a family, or it alone. */
+static inline int kdesc_variants(const KModuleDesc *m, int i)
+{
+	const char *family = m->kernels[i].cost.family;
+	int n = 1;
+	if (!family || strcmp(family, m->kernels[i].name) != 0)
+		return 1;
+	while (i + n < m->nkernels && m->kernels[i + n].cost.family &&
+	       strcmp(m->kernels[i + n].cost.family, family) == 0)
+		n++;
+	return n;
+}
 
 /* FNV-1a, of bytes that follow those of sum, KD_SUM at first. The manifest in a cubin has that of
  * all bytes of the file but its own digits; one that is in no cubin has KD_SUM_NONE. */

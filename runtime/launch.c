@@ -14,35 +14,32 @@ enum {
 	MAP_0_2 = offsetof(dsl_map, swizzle) + sizeof(uint32_t)
 };
 
-static const KDesc *desc_find(const KModuleDesc *d, const char *name)
-{
-	for (int i = 0; i < d->nkernels; i++)
-		if (strcmp(d->kernels[i].name, name) == 0)
-			return &d->kernels[i];
-	return NULL;
-}
-
-/* NULL: there is none. */
-static Plan *plan_find(const dsl_module *mod, const char *name)
-{
-	const KDesc *k = desc_find(mod->desc, name);
-	return k ? &mod->plans[k - mod->desc->kernels] : NULL;
-}
-
 static dsl_status kernel_fail(const KModuleDesc *d, const char *name)
 {
 	Line l = {.n = 0};
-	for (int i = 0; i < d->nkernels; i++)
+	for (int i = 0; i < d->nkernels; i += kdesc_variants(d, i))
 		line_add(&l, "%s%s", i ? ", " : "", d->kernels[i].name);
 	return detail_fail(DSL_ERR_KERNEL_NAME, "%s has no kernel %.60s; it has %s", d->source,
 			   name, l.at);
 }
 
-dsl_status plan_of(const dsl_module *mod, const char *name, const Plan **out)
+/* By its name, a family or a kernel alone; by its symbol, one kernel. */
+static dsl_status variants_named(const dsl_module *mod, const char *name, Variants *out)
+{
+	for (int i = 0; i < mod->desc->nkernels; i++) {
+		const Plan *p = &mod->plans[i];
+		bool named = strcmp(p->k->name, name) == 0;
+		*out = (Variants){p, named && p->family ? p->family->n : 1};
+		if (named || strcmp(p->k->symbol, name) == 0)
+			return DSL_OK;
+	}
+	return kernel_fail(mod->desc, name);
+}
+
+dsl_status variants_of(const dsl_module *mod, const char *name, Variants *out)
 {
 	dsl_status st = module_check(mod);
-	*out = st ? NULL : plan_find(mod, name);
-	return st || *out ? st : kernel_fail(mod->desc, name);
+	return st ? st : variants_named(mod, name, out);
 }
 
 dsl_status launch_opts_read(const dsl_launch_opts *given, dsl_launch_opts *out)
@@ -64,23 +61,60 @@ static int whole_clusters(const Plan *p, int sms)
 	return sms > ctas ? sms : ctas;
 }
 
-/* Only what is read before it is written is cleared: the rest of a Launch is large. */
-static dsl_status prepare(const Why *w, Launch *l, const Plan *p, const dsl_arg *args, size_t n,
-			  int sms, bool copying)
+/* The bound launch as one of plan p. */
+static dsl_status check_as(const Why *w, Launch *l, const Plan *p, int sms)
 {
 	l->plan = p;
 	l->nothing = false;
-	l->copying = copying;
 	l->ncopies = 0;
 	l->workspace = 0;
 	memset(l->empty, 0, sizeof l->empty);
 	memset(l->bytes, 0, sizeof l->bytes);
-	memset(l->packed, 0, sizeof l->packed);
 	l->env[EXPR_SMS] = whole_clusters(p, sms);
-	dsl_status st = launch_bind(w, l, args, n);
+	if (p->too_large)
+		return why_fail(w, DSL_ERR_RESOURCES,
+				"kernel %s: the device cannot hold a CTA or cluster of it",
+				p->k->name);
+	dsl_status st = packed_check(w, l);
 	if (!st)
 		st = launch_check(w, l);
 	return st || l->nothing ? st : together_check(w, l);
+}
+
+/* Whether the variant takes this launch, on all SMs. A launch without workspace has no semaphores
+ * either. */
+static bool is_taken(Launch *l, const Plan *p)
+{
+	const Why nobody = {NULL, 0};
+	const KDesc *k = p->k;
+	bool served = l->copying || !(k->nworks || k->together || k->tickets);
+	return served && !check_as(&nobody, l, p, p->sms);
+}
+
+/* As the cheapest variant that takes the launch, or else the cheapest, which says why not. The
+ * number of SMs that it may fill has no part in the choice: dsl_workspace_size does not know it. */
+static dsl_status check_cheapest(const Why *w, Launch *l, const Variants *v, int sms)
+{
+	const uint8_t *order = family_order(v->first, l->env);
+	int i = 0;
+	while (i < v->n && !is_taken(l, &v->first[order[i]]))
+		i++;
+	bool taken = i < v->n;
+	const Plan *p = &v->first[order[taken ? i : 0]];
+	return taken && sms >= p->sms ? DSL_OK : check_as(w, l, p, sms);
+}
+
+/* Only what is read before it is written is cleared: the rest of a Launch is large. */
+static dsl_status prepare(const Why *w, Launch *l, const Variants *v, const dsl_arg *args, size_t n,
+			  int sms, bool copying)
+{
+	l->plan = v->first;
+	l->copying = copying;
+	memset(l->packed, 0, sizeof l->packed);
+	dsl_status st = launch_bind(w, l, args, n);
+	if (!st)
+		st = v->n > 1 ? check_cheapest(w, l, v, sms) : check_as(w, l, v->first, sms);
+	return st;
 }
 
 static dsl_status sms_of(const Why *w, const dsl_device *dev, const dsl_launch_opts *opts, int *sms)
@@ -152,14 +186,14 @@ dsl_status dsl_launch(dsl_module *mod, const char *kernel, const dsl_arg *args, 
 	int sms;
 	dsl_launch_opts o = {.size = sizeof o};
 	bool knows = opts && COVERS(opts, dsl_launch_opts, workspace_size); /* of 0.2 does not */
-	const Plan *p;
-	dsl_status st = plan_of(mod, kernel, &p);
+	Variants v;
+	dsl_status st = variants_of(mod, kernel, &v);
 	if (!st && opts)
 		st = launch_opts_read(opts, &o);
 	if (!st)
 		st = sms_of(&w, mod->dev, &o, &sms);
 	if (!st)
-		st = prepare(&w, &l, p, args, n, sms, knows);
+		st = prepare(&w, &l, &v, args, n, sms, knows);
 	if (st || l.nothing)
 		return st;
 	l.stream = stream;
@@ -184,10 +218,10 @@ dsl_status dsl_workspace_size(dsl_module *mod, const char *kernel, const dsl_arg
 	Why w = why_thread();
 	Launch l;
 	*bytes = 0;
-	const Plan *p;
-	dsl_status st = plan_of(mod, kernel, &p);
+	Variants v;
+	dsl_status st = variants_of(mod, kernel, &v);
 	if (!st)
-		st = prepare(&w, &l, p, args, n, mod->dev->sms, true);
+		st = prepare(&w, &l, &v, args, n, mod->dev->sms, true);
 	if (!st && l.ncopies)
 		st = repack_load(mod->dev);
 	if (!st)
@@ -227,27 +261,80 @@ dsl_status dsl_tensor_map(dsl_device *dev, const dsl_map *map, void *out)
 	return st ? st : dev->ops->map(dev, map, out);
 }
 
-/* Of a failure, the sentence that dsl_detail gives is the caller's too. */
-static dsl_status answer(dsl_status st, char *why, size_t len)
+/* The caller gets what was said, or of a failure the sentence that dsl_detail gives. */
+static dsl_status answer(dsl_status st, const Line *said, char *why, size_t len)
 {
 	Why w = {why, len};
-	return st ? why_fail(&w, st, "%s", dsl_detail()) : DSL_OK;
+	return st || said ? why_fail(&w, st, "%s", st ? dsl_detail() : said->at) : DSL_OK;
+}
+
+/* A launch of which only questions are asked; said may be NULL. */
+static dsl_status ask(const dsl_module *mod, const char *kernel, const dsl_arg *args, size_t n,
+		      const char **name, Line *said)
+{
+	Why w = why_thread();
+	Launch l;
+	Variants v;
+	dsl_status st = variants_named(mod, kernel, &v);
+	if (!st)
+		st = prepare(&w, &l, &v, args, n, mod->dev ? mod->dev->sms : 1, said);
+	if (!st && said)
+		family_explain(&v, l.plan, l.env, said);
+	if (!st && name)
+		*name = l.plan->k->symbol;
+	return st;
+}
+
+static dsl_status ask_module(const char *call, const dsl_module *mod, const char *kernel,
+			     const dsl_arg *args, size_t n, const char **name, Line *said)
+{
+	if (!mod || !kernel || (!args && n))
+		return detail_null(call, !mod ? "mod" : !kernel ? "kernel" : "args");
+	dsl_status st = module_check(mod);
+	return st ? st : ask(mod, kernel, args, n, name, said);
+}
+
+static dsl_status ask_manifest(const char *call, const void *manifest, size_t size,
+			       const char *kernel, const dsl_arg *args, size_t n, Line *said)
+{
+	Why w = why_thread();
+	dsl_module *m;
+	if (!manifest || !kernel || (!args && n))
+		return detail_null(call, !manifest ? "manifest" : !kernel ? "kernel" : "args");
+	dsl_status st = module_dry(&w, manifest, size, &m);
+	if (st)
+		return st;
+	st = ask(m, kernel, args, n, NULL, said);
+	module_free(m);
+	return st;
 }
 
 dsl_status dsl_can_run(const dsl_module *mod, const char *kernel, const dsl_arg *args, size_t n,
 		       char *why, size_t len)
 {
-	Why w = why_thread();
-	Launch l;
-	const Plan *p;
-	dsl_status st = !mod || !kernel || (!args && n)
-				? detail_null("dsl_can_run", !mod      ? "mod"
-							     : !kernel ? "kernel"
-								       : "args")
-				: plan_of(mod, kernel, &p);
-	if (!st)
-		st = prepare(&w, &l, p, args, n, mod->dev->sms, false);
-	return answer(st, why, len);
+	return answer(ask_module("dsl_can_run", mod, kernel, args, n, NULL, NULL), NULL, why, len);
+}
+
+dsl_status dsl_manifest_can_run(const void *manifest, size_t size, const char *kernel,
+				const dsl_arg *args, size_t n, char *why, size_t len)
+{
+	return answer(ask_manifest("dsl_manifest_can_run", manifest, size, kernel, args, n, NULL),
+		      NULL, why, len);
+}
+
+dsl_status dsl_choice(const dsl_module *mod, const char *kernel, const dsl_arg *args, size_t n,
+		      const char **name, char *why, size_t len)
+{
+	Line said = {.n = 0};
+	return answer(ask_module("dsl_choice", mod, kernel, args, n, name, &said), &said, why, len);
+}
+
+dsl_status dsl_manifest_choice(const void *manifest, size_t size, const char *kernel,
+			       const dsl_arg *args, size_t n, char *why, size_t len)
+{
+	Line said = {.n = 0};
+	return answer(ask_manifest("dsl_manifest_choice", manifest, size, kernel, args, n, &said),
+		      &said, why, len);
 }
 
 dsl_status dsl_desc_can_run(const KDesc *kernel, const dsl_arg *args, size_t n, char *why,
@@ -262,29 +349,7 @@ dsl_status dsl_desc_can_run(const KDesc *kernel, const dsl_arg *args, size_t n, 
 	dsl_status st = plan_init(&w, &p, kernel);
 	if (st)
 		return st;
-	st = prepare(&w, &l, &p, args, n, 1, false);
+	st = prepare(&w, &l, &(Variants){&p, 1}, args, n, 1, false);
 	plan_free(&p);
 	return st;
-}
-
-static dsl_status manifest_can_run(const void *manifest, size_t size, const char *kernel,
-				   const dsl_arg *args, size_t n)
-{
-	Why w = why_thread();
-	KModuleDesc *d;
-	if (!manifest || !kernel)
-		return detail_null("dsl_manifest_can_run", !manifest ? "manifest" : "kernel");
-	dsl_status st = manifest_parse(&w, manifest, size, &d);
-	if (st)
-		return st;
-	const KDesc *k = desc_find(d, kernel);
-	st = k ? dsl_desc_can_run(k, args, n, w.at, w.size) : kernel_fail(d, kernel);
-	dsl_desc_free(d);
-	return st;
-}
-
-dsl_status dsl_manifest_can_run(const void *manifest, size_t size, const char *kernel,
-				const dsl_arg *args, size_t n, char *why, size_t len)
-{
-	return answer(manifest_can_run(manifest, size, kernel, args, n), why, len);
 }

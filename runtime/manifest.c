@@ -388,6 +388,26 @@ static bool read_launch(Reader *r, json_object *o, KDesc *k)
 		    k->cluster[2]);
 }
 
+/* Older manifests do not have it, and neither have kernels that are alone. */
+static bool read_cost(Reader *r, json_object *o, KDesc *k)
+{
+	KCost *c = &k->cost;
+	json_object *cost = json_object_object_get(o, "cost");
+	at_place(r, "kernel %s, cost", k->name);
+	if (!cost)
+		return true;
+	if (!json_object_is_type(cost, json_type_object))
+		return fail(r, "the table is missing");
+#define COST_INT(part, field, least, most)                              \
+	if (!get_int(r, cost, #field, (least), (most), &c->part.field)) \
+		return false;
+#define COST_SIZE(field)                           \
+	if (!get_text(r, cost, #field, &c->field)) \
+		return false;
+#include "runtime/variants.def"
+	return get_name(r, cost, "family", &c->family);
+}
+
 static bool read_kernel(Reader *r, json_object *o, KDesc *k, int i)
 {
 	at_place(r, "kernel %d", i);
@@ -403,7 +423,7 @@ static bool read_kernel(Reader *r, json_object *o, KDesc *k, int i)
 	FOR_ENTRIES(r, o, "params", KD_MAX_PARAMS, k->nparams, read_param);
 	at_place(r, "kernel %s", k->name);
 	FOR_ENTRIES(r, o, "smem_map", KD_MAX_SMEM, k->nsmem, read_smem);
-	return read_consts(r, o, k);
+	return read_consts(r, o, k) && read_cost(r, o, k);
 }
 
 static bool read_abi(Reader *r, json_object *o, int *abi)
@@ -431,6 +451,27 @@ static bool is_fallback(json_object *kernel)
 	return json_object_object_get(kernel, "stands_in");
 }
 
+static bool is_of(const KDesc *kernels, int i, const char *family)
+{
+	return i >= 0 && kernels[i].cost.family && strcmp(kernels[i].cost.family, family) == 0;
+}
+
+/* A variant follows the others of its family, the first of which has its name. */
+static bool family_check(Reader *r, const KDesc *kernels, int i)
+{
+	const KDesc *k = &kernels[i];
+	const char *family = k->cost.family;
+	at_place(r, "kernel %s", k->name);
+	if (!family || strcmp(family, k->name) == 0)
+		return true;
+	if (!is_of(kernels, i - 1, family))
+		return fail(r, "it does not follow the variants of %s", family);
+	if (is_of(kernels, i - KD_MAX_VARIANTS, family))
+		return fail(r, "%s has more than %d variants", family, KD_MAX_VARIANTS);
+	const char *differs = variant_differs(k - 1, k);
+	return !differs || fail(r, "its %s are not those of %s", differs, k[-1].name);
+}
+
 static bool read_kernels(Reader *r, json_object *o, KModuleDesc *m)
 {
 	json_object *list;
@@ -451,6 +492,8 @@ static bool read_kernels(Reader *r, json_object *o, KModuleDesc *m)
 			return false;
 		if (kernel_twice(m, m->nkernels++))
 			return fail(r, "there are two kernels %s", k->name);
+		if (!family_check(r, m->kernels, m->nkernels - 1))
+			return false;
 	}
 	return m->nkernels || fail(r, "there is no kernel to launch");
 }

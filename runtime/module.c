@@ -52,7 +52,7 @@ dsl_status module_check(const dsl_module *m)
 					    "as it was loaded, or its device was closed");
 }
 
-static void module_free(dsl_module *m)
+void module_free(dsl_module *m)
 {
 	for (int i = 0; m->plans && i < m->desc->nkernels; i++)
 		plan_free(&m->plans[i]);
@@ -70,6 +70,21 @@ static dsl_status plans_init(const Why *w, dsl_module *m)
 	dsl_status st = DSL_OK;
 	for (int i = 0; i < m->desc->nkernels && !st; i++)
 		st = plan_init(w, &m->plans[i], &m->desc->kernels[i]);
+	return st ? st : families_init(w, m);
+}
+
+dsl_status module_dry(const Why *w, const char *manifest, size_t size, dsl_module **out)
+{
+	dsl_module *m = calloc(1, sizeof *m);
+	if (!m)
+		return why_fail(w, DSL_ERR_MEMORY, "no memory for a manifest");
+	dsl_status st = manifest_parse(w, manifest, size, &m->desc);
+	if (!st)
+		st = plans_init(w, m);
+	if (st)
+		module_free(m);
+	else
+		*out = m;
 	return st;
 }
 

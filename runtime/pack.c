@@ -77,6 +77,7 @@ static dsl_status measure(const Why *w, const Plan *p, const char *tensor, const
 	return st || l->empty[p->k->maps[map].arg] ? st : copy_add(w, l, map);
 }
 
+/* By the first variant that takes it packed: the copy is that of each other one that does. */
 static dsl_status measure_named(const char *call, dsl_module *mod, const char *kernel,
 				const char *tensor, const dsl_arg *args, size_t n, Launch *l)
 {
@@ -86,9 +87,15 @@ static dsl_status measure_named(const char *call, dsl_module *mod, const char *k
 					 : !kernel ? "kernel"
 					 : !tensor ? "tensor"
 						   : "args");
-	const Plan *p;
-	dsl_status st = plan_of(mod, kernel, &p);
-	return st ? st : measure(&w, p, tensor, args, n, l);
+	Variants v;
+	int i = 0, map;
+	const Why nobody = {NULL, 0};
+	dsl_status st = variants_of(mod, kernel, &v);
+	if (st)
+		return st;
+	while (i < v.n - 1 && tensor_find(&nobody, v.first[i].k, tensor, &map))
+		i++;
+	return measure(&w, &v.first[i], tensor, args, n, l);
 }
 
 dsl_status dsl_pack_size(dsl_module *mod, const char *kernel, const char *tensor,

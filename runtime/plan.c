@@ -49,6 +49,13 @@ static dsl_status visit_maps(Visitor *v)
 	return st;
 }
 
+static dsl_status visit_cost(Visitor *v)
+{
+	const char *text[COST_SIZES];
+	cost_texts(&v->plan->k->cost, text);
+	return visit_list(v, v->plan->cost, text, COST_SIZES);
+}
+
 static dsl_status visit(Visitor *v)
 {
 	Plan *p = v->plan;
@@ -59,6 +66,8 @@ static dsl_status visit(Visitor *v)
 		st = visit_maps(v);
 	if (!st)
 		st = visit_list(v, p->works, p->k->works, p->k->nworks);
+	if (!st && p->k->cost.family)
+		st = visit_cost(v);
 	return st ? st : visit_list(v, p->grid, p->k->grid, 3);
 }
 
@@ -106,7 +115,9 @@ dsl_status plan_init(const Why *w, Plan *p, const KDesc *k)
 
 void plan_free(Plan *p)
 {
+	free(p->family);
 	free(p->pool);
+	p->family = NULL;
 	p->pool = NULL;
 }
 

@@ -70,7 +70,18 @@ dsl_status manifest_parse(const Why *w, const char *text, size_t size, KModuleDe
 /* That of a bare PTX text: no kernels that can be launched by their arguments. */
 dsl_status manifest_none(const Why *w, KModuleDesc **out);
 
+/* family.c: what a family's variants must have in common and these do not, "arguments", or NULL */
+const char *variant_differs(const KDesc *a, const KDesc *b);
+enum { COST_SIZES = 6 };
+void cost_texts(const KCost *c, const char *out[COST_SIZES]); /* in the order of CostSizes */
+
 /* plan.c: a kernel ready to be launched; its expressions compiled, its fixed parts checked */
+typedef struct {
+	uint64_t id; /* of the process; none is given twice */
+	int n;
+	CostDevice device;
+	CostReady ready[KD_MAX_VARIANTS];
+} Family;
 typedef struct Plan Plan;
 struct Plan {
 	const KDesc *k;
@@ -81,11 +92,19 @@ struct Plan {
 	Expr strides[KD_MAX_MAPS][KD_MAX_RANK - 1];
 	Expr grid[3];
 	Expr works[KD_MAX_WORKS];
+	Expr cost[COST_SIZES];
+	Family *family; /* of the first variant: what its name stands for; else NULL */
 	ExprIns *pool;
 	void *function; /* the device's own handle */
 	int sms;        /* that its CTAs can fill at one time: a multiple of the cluster */
 	int held;       /* CTAs that run at one time; 0: not known */
+	bool too_large; /* a variant of which the device holds no CTA or cluster; others remain */
 };
+/* What a name stands for: n plans that follow each other; n > 1: a family, that of the first. */
+typedef struct {
+	const Plan *first;
+	int n;
+} Variants;
 int kernel_cluster(const KDesc *k); /* CTAs */
 dsl_status plan_init(const Why *w, Plan *p, const KDesc *k);
 void plan_free(Plan *p);
@@ -127,6 +146,8 @@ typedef struct {
  * of the args, then of the syms). */
 dsl_status launch_bind(const Why *w, Launch *l, const dsl_arg *args, size_t n);
 dsl_status launch_bind_some(const Why *w, Launch *l, const dsl_arg *args, size_t n, uint64_t *seen);
+/* What dsl_pack made takes the place of tensors that the plan reads through TMA only. */
+dsl_status packed_check(const Why *w, const Launch *l);
 /* check.c: extents, facts, grid, addresses and map geometry, in this order; the last two only when
  * something is launched. */
 dsl_status launch_check(const Why *w, Launch *l);
@@ -143,6 +164,14 @@ dsl_status map_measure(const Why *w, Launch *l, int i);
 dsl_status together_check(const Why *w, Launch *l);
 /* Addresses of the caller's, and the number of the launch. */
 dsl_status together_bind(const Why *w, Launch *l, const dsl_launch_opts *opts);
+
+/* family.c: which variant a launch takes. */
+dsl_status families_init(const Why *w, dsl_module *m);
+/* The numbers of the variants, that of least cost at the sizes of env first. They are valid until
+ * this thread asks again. */
+const uint8_t *family_order(const Plan *first, const int64_t env[EXPR_ENV]);
+/* What is said of the choice of plan p among them. */
+void family_explain(const Variants *v, const Plan *p, const int64_t env[EXPR_ENV], Line *out);
 
 /* repack.c: copies of tensors whose rows, matrices or address are no multiples of 16 bytes. */
 /* The copy after map i, whose geometry is that of the tensor, at offset 0, and its bytes. */
@@ -171,8 +200,8 @@ dsl_map launch_map(const Launch *l, int i);
 const void *launch_param(const Launch *l, const KParam *p);
 /* From the first byte of a map's tensor to its last. */
 uint64_t map_span(Elem e, const dsl_map *m);
-/* Of a handle that a caller gave: the module is loaded and has the kernel. */
-dsl_status plan_of(const dsl_module *mod, const char *name, const Plan **out);
+/* Of a handle that a caller gave: the module is loaded and has the kernel, by name or symbol. */
+dsl_status variants_of(const dsl_module *mod, const char *name, Variants *out);
 
 /* A device. ops is what differs between devices; the rest is kept by device.c and module.c. */
 typedef struct DevOps DevOps;
@@ -181,6 +210,7 @@ struct dsl_device {
 	char name[256], arch[16];
 	bool any_target; /* it interprets the PTX of all */
 	int cc_major, cc_minor, sms, driver;
+	CostDevice cost;      /* by which variants are chosen; no name: that of an H200 */
 	pthread_mutex_t lock; /* of modules and their use counts */
 	dsl_module *modules;
 	dsl_module *_Atomic repack; /* one of modules; NULL: not loaded yet */
@@ -236,6 +266,9 @@ struct DevOps {
 void modules_free(dsl_device *dev);
 /* Whether it is loaded, of any handle: what it points to is not read. */
 dsl_status module_check(const dsl_module *mod);
+/* What a manifest says, without a device, for questions alone. */
+dsl_status module_dry(const Why *w, const char *manifest, size_t size, dsl_module **out);
+void module_free(dsl_module *m);
 
 /* cuda_device.c: number is N of "cuda:N". */
 dsl_status cuda_open(int number, dsl_device **out);

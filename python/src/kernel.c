@@ -422,7 +422,8 @@ static bool names_make(Kernel *k)
 static bool desc_choose(Kernel *k, const char *name)
 {
 	k->desc = name ? desc_named(k->module, name)
-		       : (k->module->nkernels == 1 ? k->module->kernels : NULL);
+		       : (kdesc_variants(k->module, 0) == k->module->nkernels ? k->module->kernels
+									      : NULL);
 	if (k->desc)
 		return true;
 	PyErr_Format(py_error, name ? "%s has no kernel %s" : "%s has several kernels: say which%s",

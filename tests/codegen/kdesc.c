@@ -198,6 +198,39 @@ static void test_stored(void **state)
 	ctx_free(c);
 }
 
+/* The name of the first kernel is that of its family; each keeps its symbol. */
+static void test_family(void **state)
+{
+	static const char *const names[][2] = {{"f", "f__1"},
+					       {"f__2", "f__2"},
+					       {"g", "g__1"},
+					       {"h", "h"}};
+	static const KCost costs[] = {{.family = "f", .m = "M"},
+				      {.family = "f", .m = "M"},
+				      {.family = "g", .m = "1"},
+				      {.family = NULL}};
+	Ctx *c = ctx_new();
+	Buf b = {0};
+	CgOpt opt = {.source_name = "s.gemm", .costs = costs, .unassembled = true};
+	KModuleDesc d;
+	(void)state;
+	for (int i = 0; i < 4; i++)
+		buf_printf(&b, "kernel %s ptx sm_90a block=32 smem=0 {\n  launch (1, 1, 1)\n}\n",
+			   names[i][1]);
+	Module *m = load_text(c, "s.gemm", b.s);
+	assert_non_null(m);
+	assert_true(kdesc_fill(m, &opt, NULL, &d));
+	for (int i = 0; i < 4; i++) {
+		assert_string_equal(d.kernels[i].name, names[i][0]);
+		assert_string_equal(d.kernels[i].symbol, names[i][1]);
+		assert_ptr_equal(d.kernels[i].cost.m, costs[i].m);
+	}
+	assert_int_equal(kdesc_variants(&d, 0), 2);
+	assert_int_equal(kdesc_variants(&d, 2), 1);
+	buf_free(&b);
+	ctx_free(c);
+}
+
 /* One argument more than the launcher takes. */
 static void test_limit(void **state)
 {
@@ -226,6 +259,7 @@ int main(void)
 		cmocka_unit_test(test_map),      cmocka_unit_test(test_launch),
 		cmocka_unit_test(test_facts),    cmocka_unit_test(test_limit),
 		cmocka_unit_test(test_two_ways), cmocka_unit_test(test_stored),
+		cmocka_unit_test(test_family),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@ static dsl_arg argument(const KArg *a, int64_t v)
 	return dsl_arg_int(a->name, v);
 }
 
-static void try_kernel(const KDesc *k)
+static void try_kernel(const KDesc *k, const void *manifest, size_t size)
 {
 	static const int64_t values[] = {0, 1, 8, 4096, INT64_C(1) << 40, INT64_MAX, -1, INT64_MIN};
 	dsl_arg args[KD_MAX_ARGS + KD_MAX_SYMS];
@@ -30,6 +30,8 @@ static void try_kernel(const KDesc *k)
 			args[n++] = dsl_arg_int(k->syms[i], values[(v + (size_t)i) % 6]);
 		if (dsl_desc_can_run(k, args, n, why, sizeof why) != DSL_OK && !*why)
 			abort();
+		if (k->cost.family)
+			dsl_manifest_choice(manifest, size, k->name, args, n, why, sizeof why);
 	}
 }
 
@@ -44,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (dsl_desc_parse((const char *)data, size, &d) != DSL_OK)
 		return 0;
 	for (int i = 0; i < d->nkernels; i++)
-		try_kernel(&d->kernels[i]);
+		try_kernel(&d->kernels[i], data, size);
 	dsl_desc_free(d);
 	return 0;
 }

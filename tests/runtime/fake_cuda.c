@@ -108,6 +108,9 @@ static CUresult fake_DeviceGetAttribute(int *v, CUdevice_attribute a, CUdevice d
 	*v = a == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR   ? state.major
 	     : a == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR ? state.minor
 	     : a == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT     ? state.sms
+	     : a == CU_DEVICE_ATTRIBUTE_CLOCK_RATE               ? 1980000
+	     : a == CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE        ? 3201000
+	     : a == CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH  ? 6144
 								 : state.smem;
 	return CUDA_SUCCESS;
 }

@@ -2,6 +2,7 @@
 /* manifest.c - the manifest there and back, and every way in which it can be wrong. */
 #include "sample.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,8 +71,18 @@ static void same_launch(const KDesc *a, const KDesc *b)
 	}
 }
 
+static void same_cost(const KCost *a, const KCost *b)
+{
+	same_text(a->family, b->family);
+	assert_memory_equal(&a->product, &b->product, sizeof a->product);
+	assert_memory_equal(&a->variant, &b->variant, sizeof a->variant);
+#define COST_SIZE(field) same_text(a->field, b->field);
+#include "runtime/variants.def"
+}
+
 static void same_kernel(const KDesc *a, const KDesc *b)
 {
+	same_cost(&a->cost, &b->cost);
 	same_text(a->name, b->name);
 	same_text(a->symbol, b->symbol);
 	assert_true(a->nargs == b->nargs && a->nsyms == b->nsyms && a->nfacts == b->nfacts &&
@@ -108,6 +119,54 @@ static void there_and_back(void **state)
 	same_kernel(&d->kernels[1], &s.kernel[1]);
 	dsl_desc_free(d);
 	buf_free(&json);
+}
+
+/* Each number of a cost differs from the others, so that none takes the place of another. */
+static void families_there_and_back(void **state)
+{
+	(void)state;
+	Sample s;
+	KDesc kernels[4];
+	Buf json = {0};
+	KModuleDesc *d = NULL;
+	int number = 0;
+	sample_fill(&s);
+	sample_family(&s, kernels, 4);
+	KCost *c = &kernels[1].cost;
+#define COST_INT(part, field, least, most) \
+	if ((most) > 64)                   \
+		c->part.field = (least) + ++number;
+#include "runtime/variants.def"
+	c->variant.roles = COST_PINGPONG;
+	for (int i = 0; i < 4; i++)
+		kernels[i].cost.product = c->product;
+	manifest_write(&s.module, &json);
+	assert_status(dsl_desc_parse(json.s, json.n, &d), DSL_OK);
+	assert_int_equal(d->nkernels, 4);
+	for (int i = 0; i < 4; i++)
+		same_kernel(&d->kernels[i], &kernels[i]);
+	assert_int_equal(kdesc_variants(d, 0), 4);
+	assert_int_equal(kdesc_variants(d, 1), 1); /* it names itself */
+	dsl_desc_free(d);
+	buf_free(&json);
+}
+
+static void one_launcher_a_family(void **state)
+{
+	(void)state;
+	Sample s;
+	KDesc kernels[4];
+	Buf json = {0}, header = {0};
+	char array[64];
+	sample_fill(&s);
+	sample_family(&s, kernels, 4);
+	manifest_write(&s.module, &json);
+	header_write(&s.module, "gemm", "GEMM_H", &header);
+	snprintf(array, sizeof array, " gemm_manifest[%zu]", json.n);
+	assert_says(header.s, "gemm_launch(", "\"gemm\", v, 6", array, NULL);
+	assert_null(strstr(header.s, "gemm__"));
+	buf_free(&json);
+	buf_free(&header);
 }
 
 /* In a manifest that does not say it, an input may have the address of an output of its form. */
@@ -207,6 +266,63 @@ static void each_wrong_entry_is_named(void **state)
 	}
 }
 
+static const char *const wrong_families[][4] = {
+	{"\"cost\":{", "\"cost\":3,\"y\":{", "gemm, cost", "table"},
+	{"\"family\":\"gemm\"", "\"family\":\"g mm\"", "g mm", "not a name"},
+	{"\"family\":\"gemm\"", "\"family\":7", "gemm, cost", "family"},
+	{"\"name\":\"gemm\"", "\"name\":\"gemm__0\"", "gemm__0", "does not follow"},
+	{"\"family\":\"gemm\"", "\"family\":\"other\"", "gemm", "follow the variants of other"},
+	{"\"tile_m\":128", "\"tile_m\":0", "tile_m", "outside 1"},
+	{"\"split\":1", "\"split\":1025", "split", "outside 1"},
+	{"\"roles\":1", "\"roles\":3", "roles", "outside 0 .. 2"},
+	{"\"bits_a\":16", "\"bits_a\":8", "gemm__2", "costs"},
+	{"\"batch\":\"1\"", "\"batch\":\"2\"", "gemm__2", "costs"},
+	{"\"batch\":\"1\"", "\"batch\":1", "batch", "text"},
+	{"\"name\":\"B\"", "\"name\":\"C\"", "no argument", "B"},
+	{"\"dir\":\"out\"", "\"dir\":\"inout\"", "gemm__2", "arguments"},
+	{"\"K\"\n      ],\n      \"facts\"", "\"K\",\"J\"],\"facts\"", "gemm__2", "sizes"},
+	{"\"strides\":[\n            \"K 2 *\"", "\"strides\":[\n            \"N 2 *\"", "gemm__2",
+	 "arguments"},
+};
+
+static void each_wrong_family_is_named(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNTOF(wrong_families); i++) {
+		Sample s;
+		KDesc kernels[2];
+		sample_fill(&s);
+		sample_copies(&s);
+		sample_family(&s, kernels, 2);
+		dsl_status st =
+			sample_parse_with(&s.module, wrong_families[i][0], wrong_families[i][1]);
+		if (st != DSL_ERR_MANIFEST)
+			fail_msg("%s gave %s", wrong_families[i][1], dsl_status_name(st));
+		assert_says(dsl_detail(), wrong_families[i][2], wrong_families[i][3], NULL);
+	}
+}
+
+static void too_many_variants(void **state)
+{
+	(void)state;
+	enum { MANY = KD_MAX_VARIANTS + 1 };
+	static KDesc kernels[MANY];
+	char names[MANY][16];
+	Sample s;
+	sample_fill(&s);
+	sample_family(&s, kernels, 1);
+	for (int i = 1; i < MANY; i++) {
+		snprintf(names[i], sizeof names[i], "gemm__%d", i + 1);
+		kernels[i] = kernels[0];
+		kernels[i].name = kernels[i].symbol = names[i];
+	}
+	s.module.nkernels = KD_MAX_VARIANTS;
+	assert_status(sample_parse_with(&s.module, "", ""), DSL_OK);
+	s.module.nkernels = MANY;
+	assert_status(sample_parse_with(&s.module, "", ""), DSL_ERR_MANIFEST);
+	assert_says(dsl_detail(), "kernel gemm__33", "gemm has more than 32 variants", NULL);
+}
+
 static void another_abi(void **state)
 {
 	(void)state;
@@ -265,10 +381,12 @@ static void damaged_anywhere(void **state)
 {
 	(void)state;
 	Sample s;
+	KDesc kernels[2];
 	Buf json = {0};
 	uint32_t u = 11;
 	int refused = 0;
 	sample_fill(&s);
+	sample_family(&s, kernels, 2);
 	manifest_write(&s.module, &json);
 	for (int i = 0; i < 4000; i++) {
 		char *copy = exact_copy(json.s, json.n);
@@ -292,9 +410,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(there_and_back),
+		cmocka_unit_test(families_there_and_back),
+		cmocka_unit_test(one_launcher_a_family),
 		cmocka_unit_test(without_in_place),
 		cmocka_unit_test(writing_is_reproducible),
 		cmocka_unit_test(each_wrong_entry_is_named),
+		cmocka_unit_test(each_wrong_family_is_named),
+		cmocka_unit_test(too_many_variants),
 		cmocka_unit_test(another_abi),
 		cmocka_unit_test(not_json),
 		cmocka_unit_test(cut_short_anywhere),

@@ -119,6 +119,49 @@ void sample_again(Sample *s, const char *name)
 	s->module.nkernels = 3;
 }
 
+static const char *const symbols[] = {"gemm__1", "gemm__2", "gemm__3", "gemm__4"};
+
+/* Tiles of 128 x 256, 64 x 128, 32 x 64, 16 x 32. */
+static void variant_fill(KDesc *k, int i)
+{
+	static const char *const grids[] = {"M 127 + 128 / N 255 + 256 / *",
+					    "M 63 + 64 / N 127 + 128 / *",
+					    "M 31 + 32 / N 63 + 64 / *",
+					    "M 15 + 16 / N 31 + 32 / *"};
+	k->symbol = symbols[i];
+	k->name = i ? symbols[i] : "gemm";
+	k->grid[0] = grids[i];
+	k->block -= 32 * i;
+	k->cost = (KCost){.family = "gemm",
+			  .product = {16, 16, 16, 16, 0},
+			  .variant = {.tile_m = 128 >> i,
+				      .tile_n = 256 >> i,
+				      .tile_k = 64,
+				      .warpgroups = i ? 1 : 2,
+				      .stages = 4,
+				      .roles = COST_COOPERATIVE,
+				      .cluster_m = 1,
+				      .cluster_n = 1,
+				      .split = 1,
+				      .ctas = 1},
+			  .m = "M",
+			  .n = "N",
+			  .k = "K",
+			  .batch = "1",
+			  .pitch_a = "K 2 *",
+			  .pitch_b = "K 2 *"};
+}
+
+void sample_family(Sample *s, KDesc *kernels, int n)
+{
+	for (int i = 0; i < n; i++) {
+		kernels[i] = s->kernel[0];
+		variant_fill(&kernels[i], i);
+	}
+	s->module.kernels = kernels;
+	s->module.nkernels = n;
+}
+
 void sample_constant(Sample *s)
 {
 	s->kernel[0].args[GEMM_B].constant = 1;

@@ -28,6 +28,9 @@ void sample_two_ways(Sample *s);
 void sample_copies(Sample *s);
 void sample_constant(Sample *s);                /* its B */
 void sample_again(Sample *s, const char *name); /* gemm as a third kernel */
+/* gemm alone, as a family of n variants, at most 4, with tiles of 128 x 256 and less. They are put
+ * into kernels. */
+void sample_family(Sample *s, KDesc *kernels, int n);
 
 /* An ELF as small as can be, for machine `machine` (190 is CUDA). */
 void sample_elf(int machine, Buf *out);
