@@ -33,6 +33,7 @@ typedef struct {
 	const CompileOpt *opt;
 	CompileOut *out;
 	Module *module;
+	VEC(KCost) costs;   /* of each kernel; none: textual IR */
 	VEC(Thrift) thrift; /* of each kernel */
 	int spilled;        /* the kernel that did last; -1: none */
 } Compile;
@@ -103,29 +104,45 @@ const char *variant_name(Ctx *c, const char *kernel, int number)
 	return number > 1 ? ctx_strf(c, "%s$%d", kernel, number) : kernel;
 }
 
-/* One kernel of the file more, under a name of its own. */
-static void read_variant(Compile *c, int src, Module *m, const Variant *v)
+static Kernel *read_again(Compile *c, int src, const Variant *v)
 {
-	int number = 1;
 	FrontendOpt fo = compile_frontend(c->ctx, c->opt, v->defines, v->ndefines);
 	const Module *file = frontend_compile(c->ctx, src, &fo);
-	for (const Variant *w = c->opt->variants; w <= v; w++)
-		number += w != v && !strcmp(w->kernel, v->kernel);
-	for (int i = 0; file && i < file->kernels.n; i++) {
-		Kernel *k = file->kernels.at[i];
-		if (strcmp(k->name, v->kernel) != 0)
+	for (int i = 0; file && i < file->kernels.n; i++)
+		if (!strcmp(file->kernels.at[i]->name, v->kernel))
+			return file->kernels.at[i];
+	return NULL;
+}
+
+/* The variants of a kernel follow each other; the first is k. */
+static void add_variants(Compile *c, int src, Module *m, Kernel *k)
+{
+	const char *name = k->name;
+	int number = 0;
+	for (int i = 0; k && i < c->opt->nvariants; i++) {
+		const Variant *v = &c->opt->variants[i];
+		if (strcmp(v->kernel, name) != 0)
 			continue;
-		k->name = variant_name(c->ctx, v->kernel, number);
+		k = number++ ? read_again(c, src, v) : k;
+		if (k)
+			k->name = variant_name(c->ctx, name, number);
+		if (k)
+			vec_push(ctx_arena(c->ctx), &m->kernels, k);
+		vec_push(ctx_arena(c->ctx), &c->costs, v->cost);
+	}
+	if (!number) {
 		vec_push(ctx_arena(c->ctx), &m->kernels, k);
+		vec_push(ctx_arena(c->ctx), &c->costs, (KCost){0});
 	}
 }
 
 static Module *read_gemm(Compile *c, int src)
 {
-	Module *m = read_first(c, src);
-	for (int i = 0; m && i < c->opt->nvariants; i++)
-		if (!is_first(c->opt, i))
-			read_variant(c, src, m, &c->opt->variants[i]);
+	const Module *file = read_first(c, src);
+	Module *m = file ? module_new(c->ctx) : NULL;
+	c->costs.n = 0;
+	for (int i = 0; m && i < file->kernels.n; i++)
+		add_variants(c, src, m, file->kernels.at[i]);
 	return m;
 }
 
@@ -337,6 +354,8 @@ static bool run_codegen(Compile *c)
 		co.source_name = c->source->name;
 	if (!co.c_name)
 		co.c_name = c_name_of(c->ctx, co.source_name);
+	if (c->costs.n)
+		co.costs = c->costs.at;
 	bool ok = codegen_module(c->module, parts, &co, &cg);
 	take_outputs(c, &cg);
 	c->spilled = cg.spilled;

@@ -51,6 +51,7 @@ typedef struct {
 	const char *kernel;
 	const char *const *defines;
 	int ndefines;
+	KCost cost; /* where there are several; the ctx's */
 } Variant;
 
 typedef struct {

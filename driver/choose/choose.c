@@ -88,7 +88,8 @@ static VariantVec variants_with(Chooser *c, const Candidate *x)
 	VariantVec all = {0};
 	Defines d = {0};
 	choices_defines(&c->of, x, &d);
-	vec_push(arena(c), &all, ((Variant){c->of.kernel, d.at, d.n}));
+	vec_push(arena(c), &all,
+		 ((Variant){.kernel = c->of.kernel, .defines = d.at, .ndefines = d.n}));
 	for (int i = 0; i < c->of.firsts->n; i++)
 		if (strcmp(c->of.firsts->at[i].kernel, c->of.kernel) != 0)
 			vec_push(arena(c), &all, c->of.firsts->at[i]);
@@ -280,7 +281,8 @@ static void open_all(File *f)
 			continue;
 		memcpy(x.at, s->swap[swap].first, sizeof s->swap[swap].first);
 		choices_defines(s, &x, &d);
-		vec_push(ctx_arena(f->ctx), &f->firsts, ((Variant){s->kernel, d.at, d.n}));
+		vec_push(ctx_arena(f->ctx), &f->firsts,
+			 ((Variant){.kernel = s->kernel, .defines = d.at, .ndefines = d.n}));
 	}
 }
 
@@ -292,12 +294,38 @@ static int most_variants(const Chooser *c)
 	return o->nsizes == 1 || o->one || !c->of.npicks ? 1 : FAMILY;
 }
 
+static const char *postfix(Ctx *c, const Ix *x)
+{
+	Buf b = {0};
+	ix_postfix(x, &b);
+	return ctx_buf(c, &b);
+}
+
+/* By what the launcher chooses. */
+static KCost cost_of(File *f, const Chooser *c, const CostVariant *v)
+{
+	const Work *w = choices_work(&c->of);
+	return (KCost){.family = ctx_str(f->say, c->of.kernel),
+		       .product = w->product,
+		       .variant = *v,
+		       .m = postfix(f->say, w->m),
+		       .n = postfix(f->say, w->n),
+		       .k = postfix(f->say, w->k),
+		       .batch = postfix(f->say, w->batch),
+		       .pitch_a = postfix(f->say, w->pitch_a),
+		       .pitch_b = postfix(f->say, w->pitch_b)};
+}
+
 static void add_variants(File *f, const Chooser *c, VariantVec *out)
 {
 	for (int i = 0; i < c->chosen.n; i++) {
+		const Candidate *x = &c->chosen.at[i]->x;
 		Defines d = {0};
-		choices_defines(&c->of, &c->chosen.at[i]->x, &d);
-		vec_push(ctx_arena(f->ctx), out, ((Variant){c->of.kernel, d.at, d.n}));
+		choices_defines(&c->of, x, &d);
+		Variant v = {.kernel = c->of.kernel, .defines = d.at, .ndefines = d.n};
+		if (c->chosen.n > 1)
+			v.cost = cost_of(f, c, &x->v);
+		vec_push(ctx_arena(f->ctx), out, v);
 	}
 }
 
