@@ -110,11 +110,18 @@ static float smem_clk(const CostProduct *p, const CostVariant *v)
 	return C(smem) * k * ((rows + rows / 64 * columns) * (float)p->bits_mma + writes);
 }
 
+/* What stores of D pay more where a tile's rows are no whole lines of 128 bytes. */
+static float ragged(const CostProduct *p, const CostVariant *v)
+{
+	int bytes = v->tile_n * p->bits_out / 8;
+	return bytes % 128 == 0 ? 0 : bytes % 64 == 0 ? C(w64) : bytes % 32 == 0 ? C(w32) : C(w16);
+}
+
 /* What a further tile of an SM pays, and how much of its epilogue. */
 static void set_further(CostReady *r, const CostVariant *v)
 {
 	int overlaps = v->persistent || v->roles == COST_PINGPONG;
-	r->further = overlaps ? 0 : C(nonp) * C(fill) + r->exchange;
+	r->further = overlaps ? 0 : C(nonp) * r->fill + r->exchange;
 	r->hide = v->roles == COST_PINGPONG ? C(hide) : v->persistent ? C(coopx) : 1;
 }
 
@@ -125,11 +132,11 @@ static void set_step(CostReady *r, const CostProduct *p, const CostVariant *v, c
 		(float)v->tile_m * (float)v->tile_n * (float)v->tile_k * (float)p->bits_mma / 32768;
 	r->mma8 = powf(clk * (1 + C(eff) + (v->warpgroups > 2 ? C(w3) : 0)), 8);
 	r->smem8 = powf(smem_clk(p, v), 8);
-	r->factor = (v->cluster_m * v->cluster_n > 1 ? 1 + C(clus) : 1) *
-		    (v->roles == COST_NONE ? 1 + C(none) : 1);
+	int many = v->cluster_m * v->cluster_n > 1;
+	r->factor = (many ? 1 + C(clus) : 1) * (v->roles == COST_NONE ? 1 + C(none) : 1);
 	r->alone = v->roles == COST_PINGPONG ? 1 + C(ping1) : 1;
-	r->step = C(ks);
-	r->latency = C(lat) / (float)v->stages;
+	r->step = C(ks) + (many ? C(cks) : 0);
+	r->latency = (C(lat) + (many ? C(clat) : 0)) / (float)v->stages;
 	r->work = clk / (float)d->sms;
 }
 
@@ -155,8 +162,9 @@ CostReady cost_ready(const CostProduct *p, const CostVariant *v, const CostDevic
 		.r_ctas = 1 / (float)v->ctas,
 		.group = (float)(v->group ? v->group : 8),
 		.epilogue = C(e0),
-		.epilogue_byte = C(ep) / 64,
-		.fill = C(fill),
+		.epilogue_byte = C(ep) / 64 * (1 + ragged(p, v)),
+		.stores = 1 + C(wmem) * ragged(p, v),
+		.fill = C(fill) + C(cfill) * log2f((float)(v->cluster_m * v->cluster_n)),
 		.exchange = exchange(v),
 		.shared = v->ctas > 1 ? powf(1 + C(co), 3) : 1,
 		.pingpong = v->roles == COST_PINGPONG,
@@ -203,8 +211,10 @@ CostAt cost_at(const CostProduct *p, const CostSizes *s, const CostDevice *d)
 	at.hbm_b = at.n * at.b * at.batch * (1 + C(pmem) * pb) / (float)d->hbm;
 	at.hbm_d = at.m * at.n * mb / 8 *
 		   ((float)p->bits_out / (float)d->hbm_out + (float)p->bits_in / (float)d->hbm);
-	at.l2_a = at.m * at.a * at.batch * (1 + pa) / (float)d->l2;
-	at.l2_b = at.n * at.b * at.batch * (1 + pb) / (float)d->l2;
+	at.l2_out_a = at.a * at.batch / (float)d->l2 * C(oobm);
+	at.l2_out_b = at.b * at.batch / (float)d->l2 * C(oobm);
+	at.l2_a = at.a * at.batch / (float)d->l2 * (1 + pa);
+	at.l2_b = at.b * at.batch / (float)d->l2 * (1 + pb);
 	return at;
 }
 
@@ -297,6 +307,14 @@ static inline void sm_time(const CostReady *v, const CostAt *s, const Tiling *t,
 	p->sm = p->clk * s->r_clock * (1 + s->power * busy * busy * fade);
 }
 
+/* A row outside the tensor, which is filled with zeros, takes L2 longer than one inside. */
+static inline float l2_time(const CostReady *v, const CostAt *s, const Tiling *t)
+{
+	float a = s->m * s->l2_a + (v->tile_m * t->mt - s->m) * s->l2_out_a;
+	float b = s->n * s->l2_b + (v->tile_n * t->nt - s->n) * s->l2_out_b;
+	return a * t->nt * v->r_cluster_n + b * t->mt * v->r_cluster_m;
+}
+
 /* B is swept once for each group of tile rows, A once for each round of columns; a sweep is from
  * HBM as far as what lies between two of them exceeds half of the cache. */
 static inline void memory_time(const CostReady *v, const CostAt *s, const Tiling *t, Parts *p)
@@ -309,8 +327,8 @@ static inline void memory_time(const CostReady *v, const CostAt *s, const Tiling
 	float miss_b = least(most((rows + s->n * s->b) * twice - 1, 0), 1);
 	float a = s->hbm_a * (1 + miss_a * (most(t->nt / columns, 1) - 1));
 	float b = s->hbm_b * (1 + miss_b * (most(t->mt / group, 1) - 1));
-	p->hbm = least(a + b, 8 * (s->hbm_a + s->hbm_b)) + s->hbm_d + s->first;
-	p->l2 = s->l2_a * t->nt * v->r_cluster_n + s->l2_b * t->mt * v->r_cluster_m + s->first;
+	p->hbm = least(a + b, 8 * (s->hbm_a + s->hbm_b)) + s->hbm_d * v->stores + s->first;
+	p->l2 = l2_time(v, s, t) + s->first;
 }
 
 /* The third power of all that comes after the launch: no root, where only the order counts. */
