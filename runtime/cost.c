@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 enum {
@@ -183,9 +184,10 @@ static float surplus(double pitch)
 	return bytes % 128 == 0 ? 0 : bytes % 64 == 0 ? C(p64) : bytes % 32 == 0 ? C(p32) : C(p16);
 }
 
+/* More than 2^24 count as so many: all tiles are to have a number. */
 static float extent(double x)
 {
-	return (float)fmin(fmax(x, 1), 1e9);
+	return (float)fmin(fmax(x, 1), 1 << 24);
 }
 
 CostAt cost_at(const CostProduct *p, const CostSizes *s, const CostDevice *d)
@@ -193,7 +195,7 @@ CostAt cost_at(const CostProduct *p, const CostSizes *s, const CostDevice *d)
 	CostAt at = {.m = extent(s->m),
 		     .n = extent(s->n),
 		     .k = extent(s->k),
-		     .batch = extent(s->batch)};
+		     .batch = fminf(extent(s->batch), 1 << 16)};
 	float pa = surplus(s->pitch_a), pb = surplus(s->pitch_b), mb = 1e-6f * at.batch;
 	float of_a = (float)p->bits_a / 8, of_b = (float)p->bits_b / 8;
 	at.load_a = of_a / C(port) * (1 + pa);
@@ -229,8 +231,7 @@ typedef struct {
 /* Rounded up; r is 1 / what it is counted in. */
 static inline float up(float x, float r)
 {
-	float q = x * r;
-	return q < 1e9f ? (float)(int)(q + .9999f) : q;
+	return (float)(int64_t)(x * r + .9999f);
 }
 
 static inline float least(float a, float b)
@@ -256,12 +257,12 @@ typedef struct {
 
 static inline Tiling tiling(const CostReady *v, const CostAt *s, Parts *p)
 {
-	float m = up(s->m, v->r_tile_m), n = up(s->n, v->r_tile_n);
+	float m = up(s->m, v->r_tile_m), n = up(s->n, v->r_tile_n), r = 1 / (m * n);
 	Tiling t = {
 		.mt = up(m, v->r_cluster_m) * v->cluster_m,
 		.nt = up(n, v->r_cluster_n) * v->cluster_n,
-		.a = s->m / m,
-		.b = s->n / n,
+		.a = s->m * n * r,
+		.b = s->n * m * r,
 		.steps = up(s->k, v->r_split_k),
 	};
 	p->tiles = t.mt * t.nt * v->split * s->batch;
@@ -317,17 +318,24 @@ static inline float l2_time(const CostReady *v, const CostAt *s, const Tiling *t
 
 /* B is swept once for each group of tile rows, A once for each round of columns; a sweep is from
  * HBM as far as what lies between two of them exceeds half of the cache. */
-static inline void memory_time(const CostReady *v, const CostAt *s, const Tiling *t, Parts *p)
+static inline float reads(const CostReady *v, const CostAt *s, const Tiling *t, float tiles)
 {
+	float once = s->hbm_a + s->hbm_b, twice = 2 * s->r_cache;
+	if ((s->m * s->a + s->n * s->b) * twice <= 1)
+		return once;
 	float group = least(v->group, t->mt);
-	float at_once = least(p->tiles, v->places) / (v->split * group);
-	float columns = most(least(at_once, t->nt), 1);
-	float rows = group * t->a * s->a, twice = 2 * s->r_cache;
+	float at_once = least(tiles, v->places) / (v->split * group);
+	float columns = most(least(at_once, t->nt), 1), rows = group * t->a * s->a;
 	float miss_a = least(most((rows + columns * t->b * s->b) * twice - 1, 0), 1);
 	float miss_b = least(most((rows + s->n * s->b) * twice - 1, 0), 1);
-	float a = s->hbm_a * (1 + miss_a * (most(t->nt / columns, 1) - 1));
-	float b = s->hbm_b * (1 + miss_b * (most(t->mt / group, 1) - 1));
-	p->hbm = least(a + b, 8 * (s->hbm_a + s->hbm_b)) + s->hbm_d * v->stores + s->first;
+	float a = s->hbm_a * miss_a * (most(t->nt / columns, 1) - 1);
+	float b = s->hbm_b * miss_b * (most(t->mt / group, 1) - 1);
+	return least(once + a + b, 8 * once);
+}
+
+static inline void memory_time(const CostReady *v, const CostAt *s, const Tiling *t, Parts *p)
+{
+	p->hbm = reads(v, s, t, p->tiles) + s->hbm_d * v->stores + s->first;
 	p->l2 = l2_time(v, s, t) + s->first;
 }
 
