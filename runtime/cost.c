@@ -134,10 +134,13 @@ static void set_step(CostReady *r, const CostProduct *p, const CostVariant *v, c
 	r->mma8 = powf(clk * (1 + C(eff) + (v->warpgroups > 2 ? C(w3) : 0)), 8);
 	r->smem8 = powf(smem_clk(p, v), 8);
 	int many = v->cluster_m * v->cluster_n > 1;
-	r->factor = (many ? 1 + C(clus) : 1) * (v->roles == COST_NONE ? 1 + C(none) : 1);
+	float ahead =
+		v->stages > 1 ? (float)v->stages - 1 : .5f; /* stages that loads may be ahead */
+	r->factor = (many ? 1 + C(clus) : 1) * (v->roles == COST_NONE ? 1 + C(none) : 1) *
+		    (1 + C(thin) / (ahead * ahead * ahead));
 	r->alone = v->roles == COST_PINGPONG ? 1 + C(ping1) : 1;
 	r->step = C(ks) + (many ? C(cks) : 0);
-	r->latency = (C(lat) + (many ? C(clat) : 0)) / (float)v->stages;
+	r->latency = (C(lat) + (many ? C(clat) : 0)) / ahead;
 	r->work = clk / (float)d->sms;
 }
 
