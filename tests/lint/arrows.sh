@@ -30,10 +30,10 @@ rest='frontend/frontend.h passes/passes.h verify/check.h codegen/codegen.h codeg
 	for room in frontend passes verify codegen driver; do
 		expect $room yes $layout $ir
 	done
-	expect driver yes $rest sim/watch.h runtime/dsl.h runtime/kdesc.h
-	expect codegen yes runtime/kdesc.h codegen/codegen.h
+	expect driver yes $rest sim/watch.h runtime/dsl.h runtime/kdesc.h runtime/cost.h
+	expect codegen yes runtime/kdesc.h runtime/cost.h codegen/codegen.h
 	expect layout no $ir $rest runtime/number.h runtime/elem.h runtime/dsl.h
-	expect ir yes $layout base/ctx.h runtime/number.h runtime/elem.h
+	expect ir yes $layout base/ctx.h runtime/number.h runtime/elem.h runtime/held.def
 	expect ir no layout/ixp.h layout/layoutp.h $rest runtime/dsl.h runtime/kdesc.h driver/dslc.h
 	expect frontend no passes/passes.h verify/check.h codegen/codegen.h runtime/dsl.h driver/dslc.h
 	expect passes no verify/check.h base/ctx.h frontend/frontend.h codegen/codegen.h runtime/dsl.h driver/dslc.h
@@ -45,6 +45,6 @@ rest='frontend/frontend.h passes/passes.h verify/check.h codegen/codegen.h codeg
 	expect passes no $(cd "$root" && ls frontend/*.h codegen/*.h driver/*.h)
 	expect driver no $(cd "$root" && ls frontend/*.h passes/*.h verify/*.h codegen/*.h runtime/*.h sim/*.h |
 		grep -v -e frontend.h -e passes.h -e verify/check.h -e codegen.h -e json.h -e spawn.h \
-			-e runtime/dsl.h -e desc.h -e number.h -e elem.h -e tensors.h -e sim/watch.h -e gpu.h)
+			-e runtime/dsl.h -e desc.h -e number.h -e elem.h -e tensors.h -e sim/watch.h -e gpu.h -e cost.h)
 }
 exit $status

@@ -11,7 +11,7 @@ function public(header)
 {
 	return header ~ /^(base\/(base|ptrmap)\.h|layout\/(layout|ix|banks)\.h|ir\/(ir|schedule)\.h|(base|layout|ir)\/[a-z_]*\.def)$/ ||
 		header ~ /^(frontend\/frontend|passes\/passes|verify\/check|codegen\/(codegen|json|spawn)|check\/problem|driver\/dslc)\.h$/ ||
-		header ~ /^runtime\/((dsl|desc|kdesc|elem|number|tensors|gpu)\.h|elems\.def)$|^sim\/watch\.h$/ || header ~ /^(frontend\/words|(passes|verify)\/([a-z]*\/)?[a-z_]*)\.def$/
+		header ~ /^runtime\/((dsl|desc|kdesc|elem|number|tensors|gpu|cost)\.h|elems\.def)$|^sim\/watch\.h$/ || header ~ /^(frontend\/words|(passes|verify)\/([a-z]*\/)?[a-z_]*)\.def$/
 }
 
 function allowed(from, to, header)
@@ -23,6 +23,8 @@ function allowed(from, to, header)
 	if (public(header) && from == "python")
 		return to == "driver" || to == "runtime"
 	if (header ~ /^runtime\/(elem\.h|elems\.def|number\.h|swizzle\.h|swizzles\.def)$/ && from ~ /^(ir|frontend|passes|verify|codegen)$/)
+		return 1
+	if (from == "ir" && header == "runtime/held.def")
 		return 1
 	if (!public(header) || to == "driver")
 		return 0
@@ -36,7 +38,7 @@ function allowed(from, to, header)
 		return to == "base"
 	if (from == "ir")
 		return to ~ /^(base|layout)$/
-	if (from == "codegen" && header == "runtime/kdesc.h")
+	if (from == "codegen" && header ~ /^runtime\/(kdesc|cost)\.h$/)
 		return 1
 	return to ~ /^(base|layout|ir)$/ && from ~ /^(frontend|passes|verify|codegen)$/
 }

@@ -103,7 +103,7 @@ static void half_the_device_takes_twice(void **state)
 	assert_true(b > 1.9 * a && b < 2.1 * a);
 }
 
-/* ------------------------------------------------------------------ picks among measured kernels */
+/* ---------------------------------------------------------------- picks among measured kernels */
 
 enum { MOST_POINTS = 400, MOST_SIZES = 200 };
 
@@ -181,7 +181,8 @@ static int by_number(const void *a, const void *b)
 }
 
 typedef struct {
-	double median, mean, ninety, torch; /* torch: torch.mm over the pick, geometric mean */
+	double median, mean, ninety;
+	double torch; /* torch.mm over the pick, geometric mean */
 } Quality;
 
 static Quality quality(const Measured *all, int n, bool finals)
