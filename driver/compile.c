@@ -101,7 +101,7 @@ static Module *read_first(Compile *c, int src)
 
 const char *variant_name(Ctx *c, const char *kernel, int number)
 {
-	return number > 1 ? ctx_strf(c, "%s$%d", kernel, number) : kernel;
+	return ctx_strf(c, "%s__%d", kernel, number);
 }
 
 static Kernel *read_again(Compile *c, int src, const Variant *v)
@@ -124,7 +124,7 @@ static void add_variants(Compile *c, int src, Module *m, Kernel *k)
 		if (strcmp(v->kernel, name) != 0)
 			continue;
 		k = number++ ? read_again(c, src, v) : k;
-		if (k)
+		if (k && v->cost.family)
 			k->name = variant_name(c->ctx, name, number);
 		if (k)
 			vec_push(ctx_arena(c->ctx), &m->kernels, k);

@@ -45,8 +45,8 @@ typedef struct {
 	bool is_ir;
 } Source;
 
-/* A kernel of the source, closed by more defines. The first of a kernel has its name, the others
- * NAME$2, NAME$3. */
+/* A kernel of the source, closed by more defines; of several, which are a family, each has a name of
+ * its own. */
 typedef struct {
 	const char *kernel;
 	const char *const *defines;
@@ -105,7 +105,7 @@ typedef struct {
 bool compile_run(Ctx *c, const Source *source, const CompileOpt *opt, CompileOut *out);
 /* The same, choosing nothing: what is open has its first value. */
 bool compile_closed(Ctx *c, const Source *source, const CompileOpt *opt, CompileOut *out);
-/* "gemm", "gemm$2": of variant 1, 2 */
+/* "gemm__2" */
 const char *variant_name(Ctx *c, const char *kernel, int number);
 /* The defines of opt, then more. */
 FrontendOpt compile_frontend(Ctx *c, const CompileOpt *opt, const char *const *more, int n);

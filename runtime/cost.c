@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 enum {
@@ -110,11 +111,18 @@ static float smem_clk(const CostProduct *p, const CostVariant *v)
 	return C(smem) * k * ((rows + rows / 64 * columns) * (float)p->bits_mma + writes);
 }
 
+/* What stores of D pay more where a tile's rows are no whole lines of 128 bytes. */
+static float ragged(const CostProduct *p, const CostVariant *v)
+{
+	int bytes = v->tile_n * p->bits_out / 8;
+	return bytes % 128 == 0 ? 0 : bytes % 64 == 0 ? C(w64) : bytes % 32 == 0 ? C(w32) : C(w16);
+}
+
 /* What a further tile of an SM pays, and how much of its epilogue. */
 static void set_further(CostReady *r, const CostVariant *v)
 {
 	int overlaps = v->persistent || v->roles == COST_PINGPONG;
-	r->further = overlaps ? 0 : C(nonp) * C(fill) + r->exchange;
+	r->further = overlaps ? 0 : C(nonp) * r->fill + r->exchange;
 	r->hide = v->roles == COST_PINGPONG ? C(hide) : v->persistent ? C(coopx) : 1;
 }
 
@@ -125,11 +133,14 @@ static void set_step(CostReady *r, const CostProduct *p, const CostVariant *v, c
 		(float)v->tile_m * (float)v->tile_n * (float)v->tile_k * (float)p->bits_mma / 32768;
 	r->mma8 = powf(clk * (1 + C(eff) + (v->warpgroups > 2 ? C(w3) : 0)), 8);
 	r->smem8 = powf(smem_clk(p, v), 8);
-	r->factor = (v->cluster_m * v->cluster_n > 1 ? 1 + C(clus) : 1) *
-		    (v->roles == COST_NONE ? 1 + C(none) : 1);
+	int many = v->cluster_m * v->cluster_n > 1;
+	float ahead =
+		v->stages > 1 ? (float)v->stages - 1 : .5f; /* stages that loads may be ahead */
+	r->factor = (many ? 1 + C(clus) : 1) * (v->roles == COST_NONE ? 1 + C(none) : 1) *
+		    (1 + C(thin) / (ahead * ahead * ahead));
 	r->alone = v->roles == COST_PINGPONG ? 1 + C(ping1) : 1;
-	r->step = C(ks);
-	r->latency = C(lat) / (float)v->stages;
+	r->step = C(ks) + (many ? C(cks) : 0);
+	r->latency = (C(lat) + (many ? C(clat) : 0)) / ahead;
 	r->work = clk / (float)d->sms;
 }
 
@@ -155,8 +166,9 @@ CostReady cost_ready(const CostProduct *p, const CostVariant *v, const CostDevic
 		.r_ctas = 1 / (float)v->ctas,
 		.group = (float)(v->group ? v->group : 8),
 		.epilogue = C(e0),
-		.epilogue_byte = C(ep) / 64,
-		.fill = C(fill),
+		.epilogue_byte = C(ep) / 64 * (1 + ragged(p, v)),
+		.stores = 1 + C(wmem) * ragged(p, v),
+		.fill = C(fill) + C(cfill) * log2f((float)(v->cluster_m * v->cluster_n)),
 		.exchange = exchange(v),
 		.shared = v->ctas > 1 ? powf(1 + C(co), 3) : 1,
 		.pingpong = v->roles == COST_PINGPONG,
@@ -175,9 +187,10 @@ static float surplus(double pitch)
 	return bytes % 128 == 0 ? 0 : bytes % 64 == 0 ? C(p64) : bytes % 32 == 0 ? C(p32) : C(p16);
 }
 
+/* More than 2^24 count as so many: all tiles are to have a number. */
 static float extent(double x)
 {
-	return (float)fmin(fmax(x, 1), 1e9);
+	return (float)fmin(fmax(x, 1), 1 << 24);
 }
 
 CostAt cost_at(const CostProduct *p, const CostSizes *s, const CostDevice *d)
@@ -185,7 +198,7 @@ CostAt cost_at(const CostProduct *p, const CostSizes *s, const CostDevice *d)
 	CostAt at = {.m = extent(s->m),
 		     .n = extent(s->n),
 		     .k = extent(s->k),
-		     .batch = extent(s->batch)};
+		     .batch = fminf(extent(s->batch), 1 << 16)};
 	float pa = surplus(s->pitch_a), pb = surplus(s->pitch_b), mb = 1e-6f * at.batch;
 	float of_a = (float)p->bits_a / 8, of_b = (float)p->bits_b / 8;
 	at.load_a = of_a / C(port) * (1 + pa);
@@ -203,8 +216,10 @@ CostAt cost_at(const CostProduct *p, const CostSizes *s, const CostDevice *d)
 	at.hbm_b = at.n * at.b * at.batch * (1 + C(pmem) * pb) / (float)d->hbm;
 	at.hbm_d = at.m * at.n * mb / 8 *
 		   ((float)p->bits_out / (float)d->hbm_out + (float)p->bits_in / (float)d->hbm);
-	at.l2_a = at.m * at.a * at.batch * (1 + pa) / (float)d->l2;
-	at.l2_b = at.n * at.b * at.batch * (1 + pb) / (float)d->l2;
+	at.l2_out_a = at.a * at.batch / (float)d->l2 * C(oobm);
+	at.l2_out_b = at.b * at.batch / (float)d->l2 * C(oobm);
+	at.l2_a = at.a * at.batch / (float)d->l2 * (1 + pa);
+	at.l2_b = at.b * at.batch / (float)d->l2 * (1 + pb);
 	return at;
 }
 
@@ -219,8 +234,7 @@ typedef struct {
 /* Rounded up; r is 1 / what it is counted in. */
 static inline float up(float x, float r)
 {
-	float q = x * r;
-	return q < 1e9f ? (float)(int)(q + .9999f) : q;
+	return (float)(int64_t)(x * r + .9999f);
 }
 
 static inline float least(float a, float b)
@@ -246,12 +260,12 @@ typedef struct {
 
 static inline Tiling tiling(const CostReady *v, const CostAt *s, Parts *p)
 {
-	float m = up(s->m, v->r_tile_m), n = up(s->n, v->r_tile_n);
+	float m = up(s->m, v->r_tile_m), n = up(s->n, v->r_tile_n), r = 1 / (m * n);
 	Tiling t = {
 		.mt = up(m, v->r_cluster_m) * v->cluster_m,
 		.nt = up(n, v->r_cluster_n) * v->cluster_n,
-		.a = s->m / m,
-		.b = s->n / n,
+		.a = s->m * n * r,
+		.b = s->n * m * r,
 		.steps = up(s->k, v->r_split_k),
 	};
 	p->tiles = t.mt * t.nt * v->split * s->batch;
@@ -297,20 +311,35 @@ static inline void sm_time(const CostReady *v, const CostAt *s, const Tiling *t,
 	p->sm = p->clk * s->r_clock * (1 + s->power * busy * busy * fade);
 }
 
+/* A row outside the tensor, which is filled with zeros, takes L2 longer than one inside. */
+static inline float l2_time(const CostReady *v, const CostAt *s, const Tiling *t)
+{
+	float a = s->m * s->l2_a + (v->tile_m * t->mt - s->m) * s->l2_out_a;
+	float b = s->n * s->l2_b + (v->tile_n * t->nt - s->n) * s->l2_out_b;
+	return a * t->nt * v->r_cluster_n + b * t->mt * v->r_cluster_m;
+}
+
 /* B is swept once for each group of tile rows, A once for each round of columns; a sweep is from
  * HBM as far as what lies between two of them exceeds half of the cache. */
-static inline void memory_time(const CostReady *v, const CostAt *s, const Tiling *t, Parts *p)
+static inline float reads(const CostReady *v, const CostAt *s, const Tiling *t, float tiles)
 {
+	float once = s->hbm_a + s->hbm_b, twice = 2 * s->r_cache;
+	if ((s->m * s->a + s->n * s->b) * twice <= 1)
+		return once;
 	float group = least(v->group, t->mt);
-	float at_once = least(p->tiles, v->places) / (v->split * group);
-	float columns = most(least(at_once, t->nt), 1);
-	float rows = group * t->a * s->a, twice = 2 * s->r_cache;
+	float at_once = least(tiles, v->places) / (v->split * group);
+	float columns = most(least(at_once, t->nt), 1), rows = group * t->a * s->a;
 	float miss_a = least(most((rows + columns * t->b * s->b) * twice - 1, 0), 1);
 	float miss_b = least(most((rows + s->n * s->b) * twice - 1, 0), 1);
-	float a = s->hbm_a * (1 + miss_a * (most(t->nt / columns, 1) - 1));
-	float b = s->hbm_b * (1 + miss_b * (most(t->mt / group, 1) - 1));
-	p->hbm = least(a + b, 8 * (s->hbm_a + s->hbm_b)) + s->hbm_d + s->first;
-	p->l2 = s->l2_a * t->nt * v->r_cluster_n + s->l2_b * t->mt * v->r_cluster_m + s->first;
+	float a = s->hbm_a * miss_a * (most(t->nt / columns, 1) - 1);
+	float b = s->hbm_b * miss_b * (most(t->mt / group, 1) - 1);
+	return least(once + a + b, 8 * once);
+}
+
+static inline void memory_time(const CostReady *v, const CostAt *s, const Tiling *t, Parts *p)
+{
+	p->hbm = reads(v, s, t, p->tiles) + s->hbm_d * v->stores + s->first;
+	p->l2 = l2_time(v, s, t) + s->first;
 }
 
 /* The third power of all that comes after the launch: no root, where only the order counts. */

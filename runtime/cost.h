@@ -69,7 +69,7 @@ typedef struct {
 		r_split_k; /* split_k: elements of k of a step of all that share a tile */
 	float r_held, places, r_places, ctas, r_ctas;           /* CTAs at a time: one an SM, all */
 	float group, mma8, smem8, factor, alone, step, latency; /* of a step; mma8: its 8th power */
-	float work, epilogue, epilogue_byte, fill, exchange, further, hide, shared;
+	float work, epilogue, epilogue_byte, stores, fill, exchange, further, hide, shared;
 	int pingpong;
 } CostReady;
 typedef struct {
@@ -77,7 +77,8 @@ typedef struct {
 	float load_a, load_b, out_a,
 		out_b; /* clk for an element of k of a row, inside and outside */
 	float bytes, r_clock, power, first, r_cache;
-	float a, b, hbm_a, hbm_b, hbm_d, l2_a, l2_b; /* MB of a row; us of one sweep */
+	float a, b, hbm_a, hbm_b, hbm_d;      /* MB of a row; us of one sweep */
+	float l2_a, l2_b, l2_out_a, l2_out_b; /* us for a row, inside and outside */
 } CostAt;
 CostReady cost_ready(const CostProduct *p, const CostVariant *v, const CostDevice *d);
 CostAt cost_at(const CostProduct *p, const CostSizes *s, const CostDevice *d);

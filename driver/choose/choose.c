@@ -340,13 +340,19 @@ static bool compile_chosen(File *f, CompileOut *out)
 	return compile_closed(f->say, f->source, &opt, out);
 }
 
+const char *chosen_name(const Chooser *c, int i)
+{
+	const char *kernel = c->of.kernel;
+	return c->chosen.n > 1 ? variant_name(c->of.ctx, kernel, i + 1) : kernel;
+}
+
 /* Of what ptxas spills, the tile and roles are not chosen again. */
 static bool drop_spilled(File *f, CompileOut *out)
 {
 	for (int i = 0; out->spilled && i < f->kernels.n; i++) {
 		Chooser *c = &f->kernels.at[i];
 		for (int j = 0; j < c->chosen.n; j++)
-			if (!strcmp(variant_name(f->ctx, c->of.kernel, j + 1), out->spilled)) {
+			if (!strcmp(chosen_name(c, j), out->spilled)) {
 				drop_like(c, &c->chosen.at[j]->x, TILE_AND_ROLES);
 				c->chosen.n = 0;
 				return c->tries < TRIES;

@@ -77,6 +77,7 @@ bool choose_ranked(Ctx *c, const Source *source, const CompileOpt *opt, int most
 
 /* The mean, over the sizes, of how much longer than the best of all it takes */
 double chooser_loss(const Chooser *c);
+const char *chosen_name(const Chooser *c, int i); /* of a kernel in the module */
 /* report.c: what was chosen, and why: a few lines. */
 void report_chosen(const Chooser *c, Buf *out);
 

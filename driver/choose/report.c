@@ -67,7 +67,7 @@ static void put_family(const Chooser *c, Buf *out)
 		   c->of.kernel, c->chosen.n, c->chosen.n > 1 ? "s" : "", c->sizes.n,
 		   c->device.name, chooser_loss(c) * 100);
 	for (int i = 0; i < c->chosen.n; i++) {
-		buf_printf(out, "  %s:", variant_name(c->of.ctx, c->of.kernel, i + 1));
+		buf_printf(out, "  %s:", chosen_name(c, i));
 		put_defines(&c->of, &c->chosen.at[i]->x, out);
 		buf_printf(out, "\n");
 	}

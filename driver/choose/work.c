@@ -24,18 +24,21 @@ static const Op *filled_by(const Kernel *k, const Val *to)
 	return NULL;
 }
 
-/* The tile of memory that a value comes from, through buffers and elementwise operations. */
-static const Op *tile_of(const Kernel *k, const Val *v)
+/* The tile of memory that a value comes from, through buffers and elementwise operations: of several
+ * the first that has one. */
+static const Op *tile_of(const Kernel *k, const Val *v, int depth)
 {
-	for (int steps = 0; v && v->def && steps < 32; steps++) {
-		const Op *op = v->def;
-		if (op->kind == OP_TILE)
-			return op;
-		if (op->kind == OP_SHARED || op->kind == OP_FRAG)
-			op = filled_by(k, v);
-		v = !op ? NULL : op->kind == OP_COPY ? IN(op, FROM).val : op->in[0].val;
-	}
-	return NULL;
+	enum { DEEP = 16 };
+	const Op *op = v ? v->def : NULL, *found = NULL;
+	if (op && (op->kind == OP_SHARED || op->kind == OP_FRAG))
+		op = filled_by(k, v);
+	if (op && op->kind == OP_COPY)
+		return tile_of(k, IN(op, FROM).val, depth);
+	if (!op || op->kind == OP_TILE || depth == DEEP)
+		return op && op->kind == OP_TILE ? op : NULL;
+	for (int i = 0; i < op->nin && !found; i++)
+		found = tile_of(k, op->in[i].val, depth + 1);
+	return found;
 }
 
 static int64_t extent_of(const Op *tile, int mode)
@@ -57,7 +60,7 @@ static int mode_with(const Op *tile, int64_t extent)
 /* rows: of the accumulator, along this side. */
 static bool side_of(Kernel *k, const Val *operand, int64_t rows, Side *s)
 {
-	*s = (Side){.tile = tile_of(k, operand)};
+	*s = (Side){.tile = tile_of(k, operand, 0)};
 	if (!s->tile)
 		return false;
 	ModeList modes = type_modes(k->ctx, s->tile->out->type);
@@ -68,7 +71,7 @@ static bool side_of(Kernel *k, const Val *operand, int64_t rows, Side *s)
 	s->col = modes.at[!across];
 	s->rows = s->tile;
 	if (attrs_int(&s->tile->attrs, A_GATHER, -1) == s->row && HAS_IN(s->tile, INDEX)) {
-		s->rows = tile_of(k, IN(s->tile, INDEX).val);
+		s->rows = tile_of(k, IN(s->tile, INDEX).val, 0);
 		s->row_of = s->rows ? mode_with(s->rows, extent_of(s->tile, s->row)) : -1;
 	}
 	return s->row_of >= 0 && extent_of(s->tile, s->row) == rows && extent_of(s->tile, s->col);

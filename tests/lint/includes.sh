@@ -36,7 +36,7 @@ function allowed(from, to, header)
 		return to == "base"
 	if (from == "ir")
 		return to ~ /^(base|layout)$/
-	if (from == "codegen" && header ~ /^runtime\/(kdesc\.h|variants\.def)$/)
+	if (from == "codegen" && header ~ /^runtime\/(kdesc\.h|cost\.h|variants\.def)$/)
 		return 1
 	return to ~ /^(base|layout|ir)$/ && from ~ /^(frontend|passes|verify|codegen)$/
 }

@@ -207,23 +207,6 @@ static bool silent(Trial *t)
 	return true;
 }
 
-static bool compile(Trial *t, bool assembled)
-{
-	Source source = {"matrix.gemm", t->text.s, t->text.n, false};
-	CompileOpt opt = {.emit = EMIT_BIT(EMIT_CUBIN),
-			  .ir_after = AFTER_LAST,
-			  .stop_after = AFTER_LAST,
-			  .only = -1,
-			  .target = t->target,
-			  .defines = t->defines,
-			  .ndefines = t->ndefines,
-			  .cg = {.opt_level = 2, .unassembled = !assembled}};
-	bool ok = compile_run(t->ctx, &source, &opt, &t->out);
-	if (!silent(t))
-		return false;
-	return (ok && t->out.verified.n) || wrong(t, "unproved", "it is not proved");
-}
-
 /* ------------------------------------------------------------------ a run */
 static const char *sizes_of(const Trial *t, int turn)
 {
@@ -242,6 +225,26 @@ static ProblemSpec spec_of(Trial *t, Arena *a, int turn)
 		vec_push(a, &spec.sizes, ((SizeArg){ctx_str(t->ctx, at), atoll(eq + 1)}));
 	}
 	return spec;
+}
+
+static bool compile(Trial *t, bool assembled)
+{
+	Source source = {"matrix.gemm", t->text.s, t->text.n, false};
+	CompileOpt opt = {.emit = EMIT_BIT(EMIT_CUBIN),
+			  .ir_after = AFTER_LAST,
+			  .stop_after = AFTER_LAST,
+			  .only = -1,
+			  .target = t->target,
+			  .defines = t->defines,
+			  .ndefines = t->ndefines,
+			  .cg = {.opt_level = 2, .unassembled = !assembled}};
+	ProblemSpec spec = spec_of(t, ctx_arena(t->ctx), 0);
+	opt.sizes = &spec.sizes; /* what is open is chosen for them */
+	opt.nsizes = 1;
+	bool ok = compile_run(t->ctx, &source, &opt, &t->out);
+	if (!silent(t))
+		return false;
+	return (ok && t->out.verified.n) || wrong(t, "unproved", "it is not proved");
 }
 
 /* Each input that may be is packed, and its own elements are gone. */

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The cost model: cost_rank orders as cost_us does, all that it says is a time, and
- * devices that no row names are scaled. */
+/* The cost model: cost_rank orders as cost_us does, all that it says is a time, devices that no row
+ * names are scaled, and its picks among kernels that were timed lose little. */
 #include "runtime/cost.h"
 
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,12 +103,125 @@ static void half_the_device_takes_twice(void **state)
 	assert_true(b > 1.9 * a && b < 2.1 * a);
 }
 
+/* ---------------------------------------------------------------- picks among measured kernels */
+
+enum { MOST_POINTS = 400, MOST_SIZES = 200 };
+
+typedef struct {
+	double us;
+	int final; /* timed twice */
+	CostVariant v;
+} Point;
+
+typedef struct {
+	double m, n, k, torch;
+	int count;
+	Point points[MOST_POINTS];
+} Measured;
+
+static bool read_point(const char *line, double *m, double *n, double *k, Point *p)
+{
+	CostVariant *v = &p->v;
+	v->tile_k = 64;
+	return sscanf(line, "%lf %lf %lf %lf %d %d %d %d %d %d %d %d %d %d %d %d %d %d", m, n, k,
+		      &p->us, &p->final, &v->tile_m, &v->tile_n, &v->warpgroups, &v->stages,
+		      &v->roles, &v->persistent, &v->swap, &v->group, &v->cluster_m, &v->cluster_n,
+		      &v->split, &v->workspace, &v->ctas) == 18;
+}
+
+static int read_points(Measured *all)
+{
+	FILE *f = popen("gzip -dc " DSL_SOURCE_DIR "/tests/gpu/costs_h200.tsv.gz", "r");
+	char line[256];
+	int n = 0;
+	assert_non_null(f);
+	while (fgets(line, sizeof line, f)) {
+		Measured s = {.m = 0};
+		Point p;
+		if (!read_point(line, &s.m, &s.n, &s.k, &p))
+			continue;
+		if (!n || all[n - 1].m != s.m || all[n - 1].n != s.n || all[n - 1].k != s.k)
+			all[n++] = (Measured){.m = s.m, .n = s.n, .k = s.k};
+		Measured *at = &all[n - 1];
+		assert_true(n < MOST_SIZES && at->count < MOST_POINTS);
+		if (p.v.tile_m)
+			at->points[at->count++] = p;
+		else
+			at->torch = p.us;
+	}
+	assert_int_equal(pclose(f), 0);
+	return n;
+}
+
+/* The time of the pick over the least, less one. */
+static double regret(const Measured *s, const CostDevice *d, bool finals, double *pick)
+{
+	CostSizes size = sizes(s->m, s->n, s->k);
+	CostAt at = cost_at(&bf16, &size, d);
+	double least = INFINITY, us = 0;
+	float best = INFINITY;
+	for (int i = 0; i < s->count; i++) {
+		const Point *p = &s->points[i];
+		if (finals && !p->final)
+			continue;
+		CostReady r = cost_ready(&bf16, &p->v, d);
+		float rank = cost_rank(&r, &at);
+		if (rank < best)
+			best = rank, us = p->us;
+		least = fmin(least, p->us);
+	}
+	*pick = us;
+	return us / least - 1;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+typedef struct {
+	double median, mean, ninety;
+	double torch; /* torch.mm over the pick, geometric mean */
+} Quality;
+
+static Quality quality(const Measured *all, int n, bool finals)
+{
+	CostDevice d = cost_device("NVIDIA H200", 0, 0, 0);
+	double each[MOST_SIZES], sum = 0, logs = 0, pick;
+	for (int i = 0; i < n; i++) {
+		sum += each[i] = regret(&all[i], &d, finals, &pick);
+		logs += log(all[i].torch / pick);
+	}
+	qsort(each, (size_t)n, sizeof *each, by_number);
+	Quality q = {each[n / 2], sum / n, each[n * 9 / 10], exp(logs / n)};
+	print_message("%s: median %.4f, mean %.4f, 90 %% %.4f, torch %.4f\n",
+		      finals ? "timed twice" : "all", q.median, q.mean, q.ninety, q.torch);
+	return q;
+}
+
+/* Bounds a little above what the table of 2026-11-28 had. */
+static void picks_lose_little(void **state)
+{
+	Measured *all = calloc(MOST_SIZES, sizeof *all);
+	(void)state;
+	assert_non_null(all);
+	int n = read_points(all);
+	assert_int_equal(n, 160);
+	Quality twice = quality(all, n, true), any = quality(all, n, false);
+	assert_true(twice.median < .014 && twice.mean < .030 && twice.ninety < .09);
+	assert_true(any.median < .016 && any.mean < .042 && any.ninety < .115);
+	assert_true(twice.torch > 1.025);
+	free(all);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(both_order_alike),
 		cmocka_unit_test(odd_sizes_have_times),
 		cmocka_unit_test(half_the_device_takes_twice),
+		cmocka_unit_test(picks_lose_little),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
