@@ -45,6 +45,6 @@ rest='frontend/frontend.h passes/passes.h verify/check.h codegen/codegen.h codeg
 	expect passes no $(cd "$root" && ls frontend/*.h codegen/*.h driver/*.h)
 	expect driver no $(cd "$root" && ls frontend/*.h passes/*.h verify/*.h codegen/*.h runtime/*.h sim/*.h |
 		grep -v -e frontend.h -e passes.h -e verify/check.h -e codegen.h -e json.h -e spawn.h \
-			-e runtime/dsl.h -e desc.h -e number.h -e elem.h -e tensors.h -e sim/watch.h -e gpu.h -e cost.h)
+			-e runtime/dsl.h -e desc.h -e number.h -e elem.h -e tensors.h -e sim/watch.h -e gpu.h -e runtime/cost.h)
 }
 exit $status

@@ -11,7 +11,7 @@ function public(header)
 {
 	return header ~ /^(base\/(base|ptrmap)\.h|layout\/(layout|ix|banks)\.h|ir\/(ir|schedule)\.h|(base|layout|ir)\/[a-z_]*\.def)$/ ||
 		header ~ /^(frontend\/frontend|passes\/passes|verify\/check|codegen\/(codegen|json|spawn)|check\/problem|driver\/dslc)\.h$/ ||
-		header ~ /^runtime\/((dsl|desc|kdesc|elem|number|tensors|gpu|cost)\.h|elems\.def)$|^sim\/watch\.h$/ || header ~ /^(frontend\/words|(passes|verify)\/([a-z]*\/)?[a-z_]*)\.def$/
+		header ~ /^runtime\/((dsl|desc|kdesc|elem|number|tensors|gpu|cost)\.h|(elems|variants)\.def)$|^sim\/watch\.h$/ || header ~ /^(frontend\/words|(passes|verify)\/([a-z]*\/)?[a-z_]*)\.def$/
 }
 
 function allowed(from, to, header)
@@ -38,7 +38,7 @@ function allowed(from, to, header)
 		return to == "base"
 	if (from == "ir")
 		return to ~ /^(base|layout)$/
-	if (from == "codegen" && header ~ /^runtime\/(kdesc|cost)\.h$/)
+	if (from == "codegen" && header ~ /^runtime\/(kdesc\.h|variants\.def)$/)
 		return 1
 	return to ~ /^(base|layout|ir)$/ && from ~ /^(frontend|passes|verify|codegen)$/
 }
