@@ -18,13 +18,12 @@ function allowed(from, to, header)
 {
 	if (from == to)
 		return 1
-	if ((from ~ /^(layout|ir)$/ && header == "base/ctx.h") || (from == "sim" && header == "runtime/rt.h"))
+	if ((from ~ /^(layout|ir)$/ && header == "base/ctx.h") || (from == "sim" && header == "runtime/rt.h") ||
+	    (from == "ir" && header == "runtime/held.def"))
 		return 1
 	if (public(header) && from == "python")
 		return to == "driver" || to == "runtime"
 	if (header ~ /^runtime\/(elem\.h|elems\.def|number\.h|swizzle\.h|swizzles\.def)$/ && from ~ /^(ir|frontend|passes|verify|codegen)$/)
-		return 1
-	if (from == "ir" && header == "runtime/held.def")
 		return 1
 	if (!public(header) || to == "driver")
 		return 0
@@ -38,7 +37,7 @@ function allowed(from, to, header)
 		return to == "base"
 	if (from == "ir")
 		return to ~ /^(base|layout)$/
-	if (from == "codegen" && header ~ /^runtime\/(kdesc\.h|variants\.def)$/)
+	if (from == "codegen" && header ~ /^runtime\/(kdesc\.h|cost\.h|variants\.def)$/)
 		return 1
 	return to ~ /^(base|layout|ir)$/ && from ~ /^(frontend|passes|verify|codegen)$/
 }
