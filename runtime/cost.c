@@ -131,7 +131,8 @@ static void set_step(CostReady *r, const CostProduct *p, const CostVariant *v, c
 {
 	float clk =
 		(float)v->tile_m * (float)v->tile_n * (float)v->tile_k * (float)p->bits_mma / 32768;
-	r->mma8 = powf(clk * (1 + C(eff) + (v->warpgroups > 2 ? C(w3) : 0)), 8);
+	float wait = v->roles == COST_COOPERATIVE && v->warpgroups > 1 ? C(coop) : 0;
+	r->mma8 = powf(clk * (1 + C(eff) + wait + (v->warpgroups > 2 ? C(w3) : 0)), 8);
 	r->smem8 = powf(smem_clk(p, v), 8);
 	int many = v->cluster_m * v->cluster_n > 1;
 	float ahead =

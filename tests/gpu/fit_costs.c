@@ -45,6 +45,9 @@ static CostVariant variant_of(const Point *p)
 	};
 }
 
+void fit_start(const char *device, double *value);
+void fit_us(const char *device, const double *value, const Point *points, int n, double *us);
+
 /* The constants of the tables, in the order of fit_names; a device by its name. */
 void fit_start(const char *device, double *value)
 {

@@ -11,6 +11,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 GUESSED = {"ws0", "wsb", "none"}  # no point tells of them
 SHARP = .15   # weight of a kernel: exp(-(its time over the best - 1) / SHARP), plus a little
+ONCE = .15   # of one that was not timed again: such times are noisier, and too long, since the short ones were timed again
 LEVEL = .3    # weight of a size's mean error beside the errors within it
 PRIOR = .005  # weight of what costs.def has, which matters where points say little
 TAIL = .08    # errors beyond count linearly
@@ -55,7 +56,7 @@ def read(path):
 
 
 def weights(size):
-    w = np.exp(-(size.us / size.us.min() - 1) / SHARP) * np.where(size.final, 1, .5) + .02
+    w = np.exp(-(size.us / size.us.min() - 1) / SHARP) * np.where(size.final, 1, ONCE) + .02 * ONCE
     return w / w.sum()
 
 
