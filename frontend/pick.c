@@ -5,6 +5,7 @@
  *  -> bM is 64, bN is 32; the driver gets bM: 64 128, bN: 32 40 48 .. 256 */
 #include "frontend/sema.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 enum { VALUES_MOST = 256 };
@@ -78,15 +79,15 @@ static bool range_fits(Sema *s, const Node *n, int64_t *from, int64_t *to, int64
 		return false;
 	if (*by < 1)
 		return reject(s, step->loc, D_E0211,
-			      "a range counts up, and by %lld it does not\n"
+			      "a range counts up, and by %" PRId64 " it does not\n"
 			      "write a step of 1 or more, or leave it out",
-			      (long long)*by);
+			      *by);
 	if (*from <= *to)
 		return true;
 	return reject(s, n->loc, D_E0211,
-		      "this range is empty: it begins at %lld, and ends at %lld\n"
-		      "write the smaller number first: %lld .. %lld",
-		      (long long)*from, (long long)*to, (long long)*to, (long long)*from);
+		      "this range is empty: it begins at %" PRId64 ", and ends at %" PRId64 "\n"
+		      "write the smaller number first: %" PRId64 " .. %" PRId64,
+		      *from, *to, *to, *from);
 }
 
 static bool add_range(Sema *s, Pick *p, const Node *n)
