@@ -28,11 +28,15 @@ const char *pick_text(Sema *s, const Value *v)
 	return source_text(s, v->pick->kids.at[0]->loc);
 }
 
-void pick_is_used(Sema *s, const Symbol *sym)
+const Node *pick_of(const Node *at)
 {
-	const Node *pick = sym->value.pick;
-	if (pick && pick->name == sym->name && !sym->used &&
-	    diag_errors(s->ctx) == s->errors_before)
+	const Node *value = at->kind == N_BIND ? at->kids.at[0] : NULL;
+	return value && node_calls(value, W_PICK) ? value : NULL;
+}
+
+void pick_is_read(Sema *s, const Symbol *sym)
+{
+	if (sym->unread && diag_errors(s->ctx) == s->errors_before)
 		diag(s->ctx, sym->loc, D_W0207,
 		     "'%s' is picked, and nothing depends on it: each of its values makes the "
 		     "same kernel\n"
