@@ -67,7 +67,7 @@ static Value eval_name(Sema *s, const Node *n)
 	Symbol *sym = scope_find(s, n->name);
 	if (sym) {
 		name_used(s, sym, n->loc);
-		sym->used = true;
+		sym->unread = NULL;
 		s->pick = sym->value.pick ? sym->value.pick : s->pick;
 		return sym->value;
 	}

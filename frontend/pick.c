@@ -5,6 +5,7 @@
  *  -> bM is 64, bN is 32; the driver gets bM: 64 128, bN: 32 40 48 .. 256 */
 #include "frontend/sema.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 enum { VALUES_MOST = 256 };
@@ -27,11 +28,15 @@ const char *pick_text(Sema *s, const Value *v)
 	return source_text(s, v->pick->kids.at[0]->loc);
 }
 
-void pick_is_used(Sema *s, const Symbol *sym)
+const Node *pick_of(const Node *at)
 {
-	const Node *pick = sym->value.pick;
-	if (pick && pick->name == sym->name && !sym->used &&
-	    diag_errors(s->ctx) == s->errors_before)
+	const Node *value = at->kind == N_BIND ? at->kids.at[0] : NULL;
+	return value && node_calls(value, W_PICK) ? value : NULL;
+}
+
+void pick_is_read(Sema *s, const Symbol *sym)
+{
+	if (sym->unread && diag_errors(s->ctx) == s->errors_before)
 		diag(s->ctx, sym->loc, D_W0207,
 		     "'%s' is picked, and nothing depends on it: each of its values makes the "
 		     "same kernel\n"
@@ -78,15 +83,15 @@ static bool range_fits(Sema *s, const Node *n, int64_t *from, int64_t *to, int64
 		return false;
 	if (*by < 1)
 		return reject(s, step->loc, D_E0211,
-			      "a range counts up, and by %lld it does not\n"
+			      "a range counts up, and by %" PRId64 " it does not\n"
 			      "write a step of 1 or more, or leave it out",
-			      (long long)*by);
+			      *by);
 	if (*from <= *to)
 		return true;
 	return reject(s, n->loc, D_E0211,
-		      "this range is empty: it begins at %lld, and ends at %lld\n"
-		      "write the smaller number first: %lld .. %lld",
-		      (long long)*from, (long long)*to, (long long)*to, (long long)*from);
+		      "this range is empty: it begins at %" PRId64 ", and ends at %" PRId64 "\n"
+		      "write the smaller number first: %" PRId64 " .. %" PRId64,
+		      *from, *to, *to, *from);
 }
 
 static bool add_range(Sema *s, Pick *p, const Node *n)

@@ -44,7 +44,7 @@ static ClauseId clause_find(const char *name)
 /* ------------------------------------------------------------------ words of a clause */
 static const Node *word_at(const Node *n, int i)
 {
-	return i < n->kids.n ? n->kids.at[i] : NULL;
+	return i >= 0 && i < n->kids.n ? n->kids.at[i] : NULL;
 }
 
 static bool is_word(const Node *n, const char *word)
@@ -471,16 +471,17 @@ static const Node *clause_of(const Node *schedule, const char *name)
 	return NULL;
 }
 
-/* The clauses that are written, and those of the define that are not. */
+/* The clauses that are given and not written; after them, so that they win, the written ones. */
 static Node *merged(Sema *s, const Node *written, const Node *given)
 {
 	Node *all = NEW(s->arena, Node);
-	*all = written ? *written : *given;
 	all->kind = N_SCHEDULE;
-	all->name = NULL;
-	for (int i = 0; written && i < given->kids.n; i++)
-		if (!clause_of(written, given->kids.at[i]->name))
+	all->loc = written ? written->loc : given->loc;
+	for (int i = 0; i < given->kids.n; i++)
+		if (!written || !clause_of(written, given->kids.at[i]->name))
 			vec_push(s->arena, &all->kids, given->kids.at[i]);
+	for (int i = 0; written && i < written->kids.n; i++)
+		vec_push(s->arena, &all->kids, written->kids.at[i]);
 	return all;
 }
 

@@ -65,7 +65,7 @@ void scope_add(Sema *s, const Node *at, Value v)
 	if (!name_is_free(s, at->name, at->name_loc))
 		return;
 	vec_push(s->arena, &s->symbols,
-		 ((Symbol){at->name, at->name_loc, v, name_declared(s, at, &v), false}));
+		 ((Symbol){at->name, at->name_loc, v, name_declared(s, at, &v), pick_of(at)}));
 	s->places.arena = s->arena;
 	ptrmap_set(&s->places, at->name, (void *)(uintptr_t)s->symbols.n);
 }
@@ -80,7 +80,7 @@ void scope_leave(Sema *s, int mark)
 	s->left.arena = s->arena;
 	while (s->symbols.n > mark) {
 		const char *name = s->symbols.at[--s->symbols.n].name;
-		pick_is_used(s, &s->symbols.at[s->symbols.n]);
+		pick_is_read(s, &s->symbols.at[s->symbols.n]);
 		ptrmap_set(&s->places, name, NULL);
 		ptrmap_set(&s->left, name, (void *)(uintptr_t)name);
 	}

@@ -141,8 +141,8 @@ typedef struct {
 	const char *name;
 	Loc loc;
 	Value value;
-	int named; /* its place in opt->names */
-	bool used;
+	int named;          /* its place in opt->names */
+	const Node *unread; /* its pick, which nothing has read yet; else NULL */
 } Symbol;
 
 /* part <- 0; part += mm(sA, sB); acc <- acc + part; where `trips` iterations may come before the
@@ -407,7 +407,8 @@ bool elem_is(const char *name, Elem *out);
 /* pick.c: const bM = pick(64, 128); */
 Value pick_const(Sema *s, const Node *bind, const Node *call);
 const char *pick_text(Sema *s, const Value *v);  /* pick(64, 128), as it is written */
-void pick_is_used(Sema *s, const Symbol *sym);   /* else a warning */
+void pick_is_read(Sema *s, const Symbol *sym);   /* else a warning */
+const Node *pick_of(const Node *at);             /* the call; NULL: none is declared here */
 void choice_add(Sema *s, Choice what);           /* of what is open here */
 const char *const_text(Sema *s, const Value *v); /* as -D takes it */
 bool is_of_const(const Value *v);                /* a number or a word */

@@ -288,6 +288,12 @@ static const struct {
 	{"schedule { roles R; // why\n stages 4; }",
 	 "schedule {\n    roles R; // why\n    stages 4;\n}\n"},
 	{"schedule { }", "schedule { }\n"},
+	{"schedule  auto ;schedule{auto ;cluster(2,1);}",
+	 "schedule auto;\nschedule { auto; cluster (2,1); }\n"},
+	{"const a=pick( 64,2*b ),c=pick(32..256 by 8,cooperative);mma m=wgmma ( f16,f16,f32 "
+	 ")*(2,1,1);",
+	 "const a = pick(64, 2 * b), c = pick(32 .. 256 by 8, cooperative);\n"
+	 "mma m = wgmma(f16, f16, f32) * (2,1,1);\n"},
 	{"kernel f(A:bf16(M,K),\nB:out f32 (M,K):(K,1))where M%8==0,K>1 target sm_90a{}",
 	 "kernel f(A : bf16 (M,K),\n         B : out f32 (M,K):(K,1))\n    where M % 8 == 0, K > "
 	 "1\n    "

@@ -235,6 +235,20 @@ def test_formatting():
     assert c.end() == (0, b"", b"")
 
 
+def test_open():
+    """What is picked, and an mma without numbers."""
+    c = Client(dslc)
+    c.start()
+    text = "const bM = pick(64,\n  128 .. 256 by 64), R = pick(none);\nmma mm = wgmma(bf16, bf16, f32);\n"
+    got = [d["code"] for d in c.open(URI, text)]
+    assert got == ["W0207", "W0207", "E0313"], got
+    for word, shown in [("bM", "bM : 64 of pick(64, 128 .. 256 by 64)"), ("R =", "R : none of pick(none)"),
+                        ("mm =", "mm : wgmma(bf16, bf16, f32)"), ("pick", "`pick`: the values that a const")]:
+        result = c.request("textDocument/hover", at(URI, text, word))
+        assert shown in result["contents"]["value"], result
+    assert c.end() == (0, b"", b"")
+
+
 def test_utf16():
     """Characters of one, two and four bytes, and line ends of each kind."""
     c = Client(dslc)
