@@ -293,6 +293,8 @@ static void test_sizes(void **state)
 		 "gemm for 16 x 4096 x 4096 on NVIDIA H200: -DbM=", ""},
 		{"M=4096,N=4096,K=4096", NULL, "gemm for 4096 x 4096 x 4096 on", ""},
 		{"M=16,N=4096", NULL, "", "error[E0612]: the sizes to choose for say nothing of K"},
+		{"M=16,N=4096,K=4096,Q=1", NULL, "",
+		 "error[E0612]: the sizes to choose for give Q, which no kernel here has"},
 		{"M=16,N=many", NULL, "", "error[E0611]: dslc_options.sizes[0]: 'N=many'"},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
