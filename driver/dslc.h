@@ -47,6 +47,10 @@ typedef struct dslc_options {
 	const char *const *sizes;
 	size_t nsizes;
 	const char *card; /* that it is chosen for, as dsl_device_name has it; NULL: an H200 */
+	size_t one;       /* 1: one kernel, not a family, whatever the sizes */
+	/* So many ways to close what is open are named by dslc_chosen, best first for sizes[0], and
+	 * nothing is made. */
+	size_t ranked;
 } dslc_options;
 
 enum {
@@ -74,6 +78,10 @@ DSLC_API const void *dslc_output(const dslc_result *r, int what, size_t *size);
 /* Errors and warnings, one or more lines each; with json, one object per line. "" if there are
  * none. */
 DSLC_API const char *dslc_diagnostics(dslc_result *r, int json);
+/* How what the source leaves open was closed, and why: lines of text; "" if nothing was open. With
+ * ranked, a line for each way: the kernel, the estimate in microseconds, then defines, with tabs
+ * between: "gemm\t9.1\tbM=64\tschedule=roles cooperative; swap;". Valid as long as r. */
+DSLC_API const char *dslc_chosen(const dslc_result *r);
 DSLC_API void dslc_result_free(dslc_result *r); /* r may be NULL */
 DSLC_API const char *dslc_version(void);        /* "0.2.0" */
 

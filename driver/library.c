@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* library.c - dslc.h over compile_run. A result owns its Ctx, so that messages can be rendered as
  * long as it lives. */
-#include "driver/choose/sizes.h"
+#include "driver/choose/choose.h"
 #include "driver/compile.h"
 #include "driver/dslc.h"
 
@@ -26,6 +26,7 @@ static const size_t ends[] = {
 	END(size),       END(name),       END(target),        END(defines),   END(ndefines),
 	END(ptxas_path), END(ptxas_args), END(nptxas_args),   END(opt_level), END(ptxas_timeout_s),
 	END(emit),       END(unproved),   END(check_indices), END(simulated), END(all_defines),
+	END(sizes),      END(nsizes),     END(card),          END(one),       END(ranked),
 #undef END
 };
 
@@ -111,6 +112,7 @@ static bool read_sizes(Ctx *c, const dslc_options *o, CompileOpt *co)
 	co->sizes = all;
 	co->nsizes = (int)o->nsizes;
 	co->card = o->card;
+	co->one = o->one != 0;
 	return true;
 }
 
@@ -118,20 +120,38 @@ typedef struct {
 	dslc_result *r;
 	const Source *source;
 	const CompileOpt *opt;
+	int ranked;
 } Call;
+
+static void put_ranked(const RankedVec *all, Buf *out)
+{
+	for (int i = 0; i < all->n; i++) {
+		const Ranked *x = &all->at[i];
+		buf_printf(out, "%s\t%.1f", x->kernel, x->us);
+		for (int j = 0; j < x->defines.n; j++)
+			buf_printf(out, "\t%s", x->defines.at[j]);
+		buf_printf(out, "\n");
+	}
+}
 
 static void compile(void *user)
 {
 	const Call *w = user;
-	compile_run(w->r->ctx, w->source, w->opt, &w->r->out);
+	RankedVec ranked = {0};
+	if (!w->ranked)
+		compile_run(w->r->ctx, w->source, w->opt, &w->r->out);
+	else if (choose_ranked(w->r->ctx, w->source, w->opt, w->ranked, &ranked))
+		put_ranked(&ranked, &w->r->out.chosen);
+	else
+		w->r->out.exit_code = EXIT_DIAGS;
 }
 
 /* A fault of ours is an answer too: the host goes on. */
-static void compile_rescued(dslc_result *r, const Source *s, const CompileOpt *co)
+static void compile_rescued(Call *w)
 {
 	char why[1024];
-	Call w = {r, s, co};
-	if (rescue(compile, &w, why, sizeof why))
+	dslc_result *r = w->r;
+	if (rescue(compile, w, why, sizeof why))
 		return;
 	r->out = (CompileOut){.exit_code = EXIT_INTERNAL};
 	DiagMsg *m = diag(r->ctx, NOLOC, D_E0699, "internal error at %s", why);
@@ -162,7 +182,7 @@ dslc_result *dslc_compile(const char *source, size_t size, const dslc_options *o
 	if (diag_errors(r->ctx))
 		r->out.exit_code = EXIT_DIAGS;
 	else
-		compile_rescued(r, &s, &co);
+		compile_rescued(&(Call){r, &s, &co, (int)o.ranked});
 	return r;
 }
 
@@ -195,6 +215,11 @@ const char *dslc_diagnostics(dslc_result *r, int json)
 	else if (!b->s)
 		diag_text(r->ctx, b, false);
 	return b->s ? b->s : "";
+}
+
+const char *dslc_chosen(const dslc_result *r)
+{
+	return r->out.chosen.s ? r->out.chosen.s : "";
 }
 
 void dslc_result_free(dslc_result *r)

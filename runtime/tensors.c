@@ -20,6 +20,11 @@ typedef struct {
 	int64_t env[EXPR_ENV];
 } Bind;
 
+static bool is_there(const Bind *b, int i)
+{
+	return b->k->args[i].kind == KA_TENSOR && b->c->view[i].rank >= 0;
+}
+
 /* The symbol that an expression consists of, or -1. */
 static int lone_sym(Expr e)
 {
@@ -122,7 +127,7 @@ static void learn_all(Bind *b)
 {
 	for (int pass = 0; pass < 3; pass++)
 		for (int i = 0; i < b->k->nargs; i++)
-			if (b->k->args[i].kind != KA_TENSOR)
+			if (!is_there(b, i))
 				continue;
 			else if (pass == 0)
 				learn_extents(b, i);
@@ -193,18 +198,20 @@ dsl_status dsl_tensors_bind(const dsl_module *mod, const KDesc *k, TensorCall *c
 	for (int i = 0; i < k->nsyms; i++)
 		if (c->given[k->nargs + i])
 			learn(&b, i, c->args[k->nargs + i].v.i);
-	for (int i = 0; i < k->nargs && !st; i++)
-		if (k->args[i].kind == KA_TENSOR) {
+	for (int i = 0; i < k->nargs && !st; i++) {
+		if (k->args[i].kind == KA_TENSOR)
 			c->args[i] = dsl_arg_ptr(k->args[i].name, c->view[i].base);
-			view_take(&b, i);
-			st = form_check(&b, i);
-		}
+		if (!is_there(&b, i))
+			continue;
+		view_take(&b, i);
+		st = form_check(&b, i);
+	}
 	if (st)
 		return st;
 	learn_all(&b);
 	st = sizes_set(&b);
 	for (int i = 0; i < k->nargs && !st; i++)
-		if (k->args[i].kind == KA_TENSOR)
+		if (is_there(&b, i))
 			st = tensor_check(&b, i);
 	return st;
 }

@@ -12,7 +12,7 @@
 typedef struct {
 	dsl_addr base;
 	Elem elem;
-	int rank;
+	int rank; /* -1: of a tensor that is not there, whose address alone counts */
 	const int64_t *extent, *stride; /* elements; stride NULL: dense, the last fastest */
 } TensorView;
 

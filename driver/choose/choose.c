@@ -213,6 +213,7 @@ typedef struct {
 	Ctx *say, *ctx; /* the user's; of all that is chosen by */
 	const Source *source;
 	const CompileOpt *opt;
+	const Module *module; /* all that is open having its first value; NULL: that is not legal */
 	VEC(Chooser) kernels;
 	VariantVec firsts;
 } File;
@@ -234,7 +235,7 @@ static void read_choices(File *f)
 	FrontendOpt fo = compile_frontend(f->ctx, f->opt, NULL, 0);
 	fo.choices = &open;
 	int src = ctx_src(f->ctx, f->source->name, f->source->text, f->source->size);
-	const Module *m = frontend_compile(f->ctx, src, &fo);
+	const Module *m = f->module = frontend_compile(f->ctx, src, &fo);
 	diag_forget(f->ctx);
 	for (int i = 0; i < open.n; i++) {
 		const Choice *x = &open.at[i];
@@ -361,8 +362,34 @@ static bool drop_spilled(File *f, CompileOut *out)
 	return false;
 }
 
+static bool has_size(const Module *m, const char *name)
+{
+	for (int i = 0; i < m->kernels.n; i++)
+		for (int j = 0; j < m->kernels.at[i]->syms.n; j++)
+			if (!strcmp(m->kernels.at[i]->syms.at[j].name, name))
+				return true;
+	return false;
+}
+
+static bool knows_sizes(const File *f)
+{
+	const CompileOpt *o = f->opt;
+	for (int i = 0; f->module && i < o->nsizes; i++)
+		for (int j = 0; j < o->sizes[i].n; j++)
+			if (!has_size(f->module, o->sizes[i].at[j].name)) {
+				diag(f->say, NOLOC, D_E0612,
+				     "the sizes to choose for give %s, which no kernel here has\n"
+				     "name extents of its tensors: M=4096,N=4096",
+				     o->sizes[i].at[j].name);
+				return false;
+			}
+	return true;
+}
+
 static void begin_all(File *f)
 {
+	if (!knows_sizes(f))
+		return;
 	open_all(f);
 	for (int i = 0; i < f->kernels.n; i++)
 		begin(f, &f->kernels.at[i]);

@@ -45,7 +45,7 @@ static bool add_given(Ctx *say, Ctx *c, const Work *w, Given *g, SizesVec *out)
 	if (g->missing) {
 		DiagMsg *m = diag(say, NOLOC, D_E0612, "the sizes to choose for say nothing of %s",
 				  g->missing);
-		diag_remedy(say, m, "name it too, --for ..,%s=4096", g->missing);
+		diag_remedy(say, m, "name it too: %s=4096", g->missing);
 		return false;
 	}
 	vec_push(ctx_arena(c), out, s);

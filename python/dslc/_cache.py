@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What was compiled before: in memory, and in files that processes share.
 
-A file is called by the hash of all that decides its content: text, name, defines, target, version of dslc,
-ptxas. It is written under another name and renamed, and begins with the hash of what follows, so that readers
+A file is called by the hash of all that decides its content: text, name, defines, target, sizes and card that
+choices are made for, version of dslc, ptxas. One process makes it while others wait. It is written under another name and renamed, and begins with the hash of what follows, so that readers
 never see half of one. DSLC_CACHE_DIR is the folder; set and empty: no files.
 """
 import collections
+import contextlib
+import fcntl
 import glob
 import hashlib
 import importlib.util
@@ -16,7 +18,9 @@ import threading
 
 from . import _dslc
 
-Request = collections.namedtuple("Request", "text name target defines emit opt_level ptxas ptxas_args unproved")
+Request = collections.namedtuple(
+    "Request", "text name target defines emit opt_level ptxas ptxas_args unproved sizes card one",
+    defaults=("<memory>", "sm_90a", (), "cubin", 0, None, (), False, (), None, False))
 
 _memory = {}
 _lock = threading.Lock()
@@ -57,8 +61,9 @@ def _program(path):
 
 def key(r):
     h = hashlib.sha256()
-    for part in (_dslc.version, _build(), r.text, r.name, r.target, *r.defines, "", r.emit,
-                 str(r.opt_level), str(r.unproved), _program(r.ptxas) if r.ptxas else "", *r.ptxas_args):
+    for part in (_dslc.version, _build(), r.text, r.name, r.target, *r.defines, "", *r.sizes, "", r.card or "",
+                 str(r.one), r.emit, str(r.opt_level), str(r.unproved), _program(r.ptxas) if r.ptxas else "",
+                 *r.ptxas_args):
         data = part if isinstance(part, bytes) else part.encode()
         h.update(b"%d:" % len(data))
         h.update(data)
@@ -94,18 +99,38 @@ def _write(path, output):
         pass  # a cache that cannot be written is no reason to fail
 
 
+@contextlib.contextmanager
+def _alone(path):
+    """One process at a time in the folder of a file; a lock ends with the process that has it."""
+    with contextlib.ExitStack() as held:
+        try:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            f = held.enter_context(open(os.path.join(os.path.dirname(path), "lock"), "ab"))
+            fcntl.flock(f, fcntl.LOCK_EX)
+            held.callback(fcntl.flock, f, fcntl.LOCK_UN)  # a process that was forked has it, too
+        except OSError:
+            pass  # nor is one without locks
+        yield
+
+
+def _path(name):
+    return folder() and os.path.join(folder(), name[:2], name)
+
+
 def _make(name, make):
-    path = folder() and os.path.join(folder(), name[:2], name)
-    output = _read(path) if path else None
-    if output is None:
-        output = make()
-        if path:
+    path = _path(name)
+    if not path:
+        return make()
+    with _alone(path):
+        output = _read(path)
+        if output is None:
+            output = make()
             _write(path, output)
     return output
 
 
 def get(request, make):
-    """The output of a request; threads that ask for one thing wait for the first of them."""
+    """The output of a request; threads and processes that ask for one thing wait for the first of them."""
     name = key(request)
     with _lock:
         busy = _busy.setdefault(name, threading.Lock())
@@ -113,3 +138,11 @@ def get(request, make):
         if name not in _memory:
             _memory[name] = _make(name, make)
         return _memory[name]
+
+
+def put(request, output):
+    """What the request has for output from now on."""
+    name = key(request)
+    _memory[name] = output
+    if _path(name):
+        _write(_path(name), output)

@@ -5,10 +5,11 @@
  * run on the simulator. */
 #include "py.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { SLOTS = KD_MAX_ARGS + KD_MAX_SYMS, DEVICES_MAX = 64 };
+enum { SLOTS = KD_MAX_ARGS + KD_MAX_SYMS, DEVICES_MAX = 64, RECENT_BITS = 6 };
 
 /* Devices are opened when first used and stay open. */
 static struct {
@@ -22,6 +23,13 @@ typedef struct {
 	const KDesc *desc;
 } Loaded;
 
+/* What calls took, by a hash of device and sizes: two of one hash share a kernel, which takes the
+ * sizes of both. */
+typedef struct {
+	uint64_t hash;
+	PyObject *kernel; /* NULL: the one that was called */
+} Recent;
+
 typedef struct {
 	PyObject ob_base;
 	PyObject *cubin, *manifest;
@@ -31,8 +39,11 @@ typedef struct {
 	PyObject *names[SLOTS];
 	int in[KD_MAX_ARGS], out[KD_MAX_ARGS], nin, nout;
 	Loaded at[DEVICES_MAX];
+	PyObject *known; /* kernels to take for some sizes and devices, by key_of; NULL: none */
+	Recent recent[1 << RECENT_BITS];
 } Kernel;
 
+static PyObject *kernel_type;
 static PyObject *word_out, *word_stream, *word_sms;
 static PyObject *no_stream; /* for __dlpack__: nothing waits */
 
@@ -118,7 +129,10 @@ typedef struct {
 	PyObject *stream_word; /* for __dlpack__; NULL: none */
 	dsl_stream stream;
 	bool stream_known;
+	bool asks;   /* nothing is launched: outputs may be left out */
 	Library own; /* whose current stream it is */
+	int device;
+	PyObject *words;
 	dsl_launch_opts opts;
 	TensorCall c;
 } Call;
@@ -223,7 +237,7 @@ static bool give_all(Call *c, PyObject *args, PyObject *words)
 		if (!give_word(c, key, value))
 			return false;
 	for (int i = 0; i < k->desc->nargs; i++)
-		if (!c->object[i]) {
+		if (!c->object[i] && !(c->asks && k->desc->args[i].dir == KD_OUT)) {
 			PyErr_Format(PyExc_TypeError, "kernel %s was not given %U%s", k->desc->name,
 				     k->names[i],
 				     k->desc->args[i].dir == KD_OUT ? ", which it writes: out="
@@ -323,6 +337,10 @@ static bool read_all(Call *c)
 				return false;
 			continue;
 		}
+		if (!c->object[i]) { /* lies anywhere */
+			c->c.view[i] = (TensorView){.base = (dsl_addr)(i + 1) << 46, .rank = -1};
+			continue;
+		}
 		const Use use = {k->name, k->args[i].name, k->args[i].dir != KD_IN};
 		if (!tensor_may(c->object[i], &use))
 			return false;
@@ -342,35 +360,97 @@ static bool read_all(Call *c)
 }
 
 /* ------------------------------------------------------------------ the launch */
-static bool launch(Call *c)
+static bool py_ok(dsl_status st)
 {
-	DLDevice where = c->tensor[c->first].t.device;
-	int device = find_device(c->k, where);
-	Loaded *l = device < 0 ? NULL : loaded_at(c->k, device);
-	if (!l)
-		return false;
-	size_t n = (size_t)(l->desc->nargs + l->desc->nsyms);
-	dsl_status st = dsl_tensors_bind(l->mod, l->desc, &c->c);
-	if (st) {
-		py_fail(st);
-		return false;
-	}
-	const SpaceLaunch what = {l->mod, l->desc->name, c->c.args, n, c->stream, &c->opts};
-	dsl_device *dev = devices[device].dev;
-	PyThreadState *other = PyEval_SaveThread();
-	st = is_gpu(where) ? dsl_launch(l->mod, l->desc->name, c->c.args, n, c->stream, &c->opts)
-			   : simulate(dev, l->desc, &c->c, &what);
-	PyEval_RestoreThread(other);
-	if (st == DSL_ERR_WORKSPACE)
-		return space_launch(dev, where.id, c->own, &what);
-	if (st)
-		py_fail(st);
-	return !st;
+	return !st || py_fail(st);
 }
 
-static PyObject *result(const Call *c, PyObject *words)
+/* Sizes and addresses for the runtime. */
+static bool bind(Call *c)
 {
-	PyObject *o = words ? PyDict_GetItem(words, word_out) : NULL;
+	c->device = find_device(c->k, c->tensor[c->first].t.device);
+	Loaded *l = c->device < 0 ? NULL : loaded_at(c->k, c->device);
+	return l && py_ok(dsl_tensors_bind(l->mod, l->desc, &c->c));
+}
+
+/* The sizes, 8 bytes each, then the name of the device. */
+static PyObject *key_of(const Call *c)
+{
+	const KDesc *k = c->k->desc;
+	const char *card = dsl_device_name(devices[c->device].dev);
+	char key[(KD_MAX_SYMS + 16) * sizeof(int64_t)], *end = key;
+	for (int i = 0; i < k->nsyms; i++, end += sizeof(int64_t))
+		memcpy(end, &c->c.args[k->nargs + i].v.i, sizeof(int64_t));
+	size_t n = strnlen(card, 16 * sizeof(int64_t));
+	memcpy(end, card, n);
+	return PyBytes_FromStringAndSize(key, end - key + (Py_ssize_t)n);
+}
+
+static uint64_t hash_of(const Call *c)
+{
+	const KDesc *k = c->k->desc;
+	uint64_t h = (uint64_t)c->device;
+	for (int i = 0; i < k->nsyms; i++)
+		h = (h ^ (uint64_t)c->c.args[k->nargs + i].v.i) * UINT64_C(0x9e3779b97f4a7c15);
+	return h | 1; /* 0 is of a place that is free */
+}
+
+static bool recall(const Call *c, Recent *r, uint64_t hash)
+{
+	PyObject *known = c->k->known, *key = key_of(c);
+	Py_INCREF(known); /* another thread may replace it */
+	PyObject *found = key ? PyObject_GetItem(known, key) : NULL;
+	Py_DECREF(known);
+	Py_XDECREF(key);
+	if (!found)
+		return false;
+	bool is_kernel = PyObject_TypeCheck(found, (PyTypeObject *)kernel_type);
+	PyObject *old = r->kernel;
+	*r = (Recent){hash, is_kernel ? found : NULL};
+	Py_XDECREF(old);
+	if (!is_kernel)
+		Py_DECREF(found);
+	return true;
+}
+
+/* What a call runs: a new reference, as other threads may change what is known. */
+static Kernel *taken(const Call *c)
+{
+	uint64_t hash = c->k->known ? hash_of(c) : 0;
+	Recent *r = &c->k->recent[hash >> (64 - RECENT_BITS)];
+	if (hash != r->hash && !recall(c, r, hash))
+		return NULL;
+	PyObject *o = r->kernel ? r->kernel : &c->k->ob_base;
+	Py_INCREF(o);
+	return (Kernel *)o;
+}
+
+static bool launch_here(Call *c, const Loaded *l)
+{
+	DLDevice where = c->tensor[c->first].t.device;
+	size_t n = (size_t)(l->desc->nargs + l->desc->nsyms);
+	const SpaceLaunch what = {l->mod, l->desc->name, c->c.args, n, c->stream, &c->opts};
+	dsl_device *dev = devices[c->device].dev;
+	PyThreadState *other = PyEval_SaveThread();
+	dsl_status st =
+		is_gpu(where) ? dsl_launch(l->mod, l->desc->name, c->c.args, n, c->stream, &c->opts)
+			      : simulate(dev, l->desc, &c->c, &what);
+	PyEval_RestoreThread(other);
+	return st == DSL_ERR_WORKSPACE ? space_launch(dev, where.id, c->own, &what) : py_ok(st);
+}
+
+static bool launch(Call *c)
+{
+	Kernel *k = taken(c);
+	const Loaded *l = k ? loaded_at(k, c->device) : NULL;
+	bool ok = l && launch_here(c, l);
+	Py_XDECREF((PyObject *)k);
+	return ok;
+}
+
+static PyObject *result(const Call *c)
+{
+	PyObject *o = c->words ? PyDict_GetItem(c->words, word_out) : NULL;
 	if (!o && c->k->nout == 1)
 		o = c->object[c->k->out[0]];
 	o = o ? o : Py_None;
@@ -378,7 +458,19 @@ static PyObject *result(const Call *c, PyObject *words)
 	return o;
 }
 
-static PyObject *kernel_call(PyObject *self, PyObject *args, PyObject *words)
+static PyObject *then_launch(Call *c)
+{
+	if (!launch(c))
+		return NULL;
+	for (int i = 0; i < c->k->desc->nargs; i++)
+		if (c->k->desc->args[i].dir != KD_IN)
+			tensor_written(c->object[i]);
+	return result(c);
+}
+
+/* What then does with the arguments. */
+static PyObject *with_call(PyObject *self, PyObject *args, PyObject *words, bool asks,
+			   PyObject *(*then)(Call *))
 {
 	Call c;
 	c.k = (Kernel *)self;
@@ -390,17 +482,84 @@ static PyObject *kernel_call(PyObject *self, PyObject *args, PyObject *words)
 	c.stream = NULL;
 	c.stream_word = NULL;
 	c.stream_known = false;
+	c.asks = asks;
 	c.own = LIB_OTHER;
+	c.words = words;
 	c.opts = (dsl_launch_opts){.size = sizeof c.opts};
-	bool ok = give_all(&c, args, words) && read_all(&c) && launch(&c);
-	for (int i = 0; i < c.k->desc->nargs; i++) {
+	bool ok = give_all(&c, args, words) && read_all(&c) && bind(&c);
+	PyObject *given = ok ? then(&c) : NULL;
+	for (int i = 0; i < c.k->desc->nargs; i++)
 		tensor_drop(&c.tensor[i]);
-		if (ok && c.k->desc->args[i].dir != KD_IN)
-			tensor_written(c.object[i]);
-	}
 	Py_XDECREF(c.stream_word);
-	return ok ? result(&c, words) : NULL;
+	return given;
 }
+
+static PyObject *kernel_call(PyObject *self, PyObject *args, PyObject *words)
+{
+	return with_call(self, args, words, false, then_launch);
+}
+
+/* ------------------------------------------------------------------ what Python's Kernel asks */
+static PyObject *then_key(Call *c)
+{
+	bool on_gpu = is_gpu(c->tensor[c->first].t.device);
+	return Py_BuildValue("(NO)", key_of(c), on_gpu ? Py_True : Py_False);
+}
+
+static PyObject *then_choice(Call *c)
+{
+	const char *name;
+	char why[512];
+	Kernel *k = taken(c);
+	const Loaded *l = k ? loaded_at(k, c->device) : NULL;
+	size_t n = l ? (size_t)(l->desc->nargs + l->desc->nsyms) : 0;
+	bool ok =
+		l && py_ok(dsl_choice(l->mod, l->desc->name, c->c.args, n, &name, why, sizeof why));
+	PyObject *given = ok ? Py_BuildValue("(Oss)", (PyObject *)k, name, why) : NULL;
+	Py_XDECREF((PyObject *)k);
+	return given;
+}
+
+/* Microseconds of a launch, the mean of those that the GPU gets while it runs others. */
+static PyObject *then_time(Call *c)
+{
+	const int runs = 10;
+	dsl_event *from = NULL, *to = NULL;
+	dsl_device *dev = devices[c->device].dev;
+	float ms = 0;
+	bool ok = py_ok(dsl_event_create(dev, &from)) && py_ok(dsl_event_create(dev, &to));
+	for (int i = 0; i < 2 * runs && ok; i++)
+		ok = (i != runs || py_ok(dsl_event_record(from, c->stream))) && launch(c);
+	ok = ok && py_ok(dsl_event_record(to, c->stream)) &&
+	     py_ok(dsl_event_elapsed(from, to, &ms));
+	dsl_event_destroy(from);
+	dsl_event_destroy(to);
+	return ok ? PyFloat_FromDouble((double)ms * 1000 / runs) : NULL;
+}
+
+static PyObject *kernel_key(PyObject *self, PyObject *args, PyObject *words)
+{
+	return with_call(self, args, words, true, then_key);
+}
+
+static PyObject *kernel_choice(PyObject *self, PyObject *args, PyObject *words)
+{
+	return with_call(self, args, words, true, then_choice);
+}
+
+static PyObject *kernel_time(PyObject *self, PyObject *args, PyObject *words)
+{
+	return with_call(self, args, words, false, then_time);
+}
+
+/* Each takes the arguments of a call. */
+#define METHOD(name, f) {name, (PyCFunction)(void (*)(void))(f), METH_VARARGS | METH_KEYWORDS, NULL}
+static PyMethodDef kernel_methods[] = {
+	METHOD("_key", kernel_key),       /* (key, whether on a GPU) */
+	METHOD("_choice", kernel_choice), /* (kernel, name of the variant, why) */
+	METHOD("_time", kernel_time),     /* us of a launch */
+	{NULL, NULL, 0, NULL},
+};
 
 /* ------------------------------------------------------------------ the type */
 static bool names_make(Kernel *k)
@@ -471,6 +630,15 @@ static PyObject *kernel_new(PyTypeObject *type, PyObject *args, PyObject *words)
 	return NULL;
 }
 
+static void forget(Kernel *k)
+{
+	for (int i = 0; i < 1 << RECENT_BITS; i++) {
+		k->recent[i].hash = 0;
+		Py_CLEAR(k->recent[i].kernel);
+	}
+	Py_CLEAR(k->known);
+}
+
 static void kernel_free(PyObject *self)
 {
 	Kernel *k = (Kernel *)self;
@@ -481,6 +649,7 @@ static void kernel_free(PyObject *self)
 	for (int i = 0; i < SLOTS; i++)
 		Py_XDECREF(k->names[i]);
 	dsl_desc_free(k->module);
+	forget(k);
 	Py_XDECREF(k->cubin);
 	Py_XDECREF(k->manifest);
 	freefunc release = (freefunc)(uintptr_t)PyType_GetSlot(type, Py_tp_free);
@@ -500,18 +669,29 @@ static PyObject *get_name(PyObject *self, void *unused)
 	return PyUnicode_FromString(((Kernel *)self)->desc->name);
 }
 
-static PyObject *get_object(PyObject *self, void *which)
+static PyObject *get_object(PyObject *self, void *offset)
 {
-	PyObject *o = which ? ((Kernel *)self)->cubin : ((Kernel *)self)->manifest;
+	PyObject *o = *(PyObject **)(void *)((char *)self + (size_t)offset);
+	o = o ? o : Py_None;
 	Py_INCREF(o);
 	return o;
 }
 
-static int is_cubin;
+static int set_known(PyObject *self, PyObject *known, void *unused)
+{
+	(void)unused;
+	Py_XINCREF(known);
+	forget((Kernel *)self);
+	((Kernel *)self)->known = known;
+	return 0;
+}
+
+#define OBJECT(field) (void *)offsetof(Kernel, field)
 static PyGetSetDef kernel_fields[] = {
 	{"name", get_name, NULL, "name in the source", NULL},
-	{"manifest", get_object, NULL, "manifest of the cubin, JSON", NULL},
-	{"cubin", get_object, NULL, "the cubin, bytes", &is_cubin},
+	{"manifest", get_object, NULL, "manifest of the cubin, JSON", OBJECT(manifest)},
+	{"cubin", get_object, NULL, "the cubin, bytes", OBJECT(cubin)},
+	{"_known", get_object, set_known, "a mapping from keys to kernels or None", OBJECT(known)},
 	{NULL, NULL, NULL, NULL, NULL},
 };
 
@@ -521,27 +701,27 @@ static PyGetSetDef kernel_fields[] = {
 
 int kernel_init(PyObject *module)
 {
-	static const char doc[] =
-		"Kernel(cubin, name=None, sim=''): a kernel that is called with tensors";
+	static const char doc[] = "Kernel(cubin, name=None, sim=''): what dslc.Kernel is made of";
 	static PyType_Slot slots[] = {
 		SLOT(Py_tp_new, kernel_new),
 		SLOT(Py_tp_dealloc, kernel_free),
 		SLOT(Py_tp_call, kernel_call),
 		SLOT(Py_tp_repr, kernel_repr),
 		SLOT(Py_tp_getset, kernel_fields),
+		SLOT(Py_tp_methods, kernel_methods),
 		SLOT(Py_tp_doc, doc),
 		{0, NULL},
 	};
-	static PyType_Spec spec = {.name = "dslc.Kernel",
+	static PyType_Spec spec = {.name = "dslc._dslc.Kernel",
 				   .basicsize = sizeof(Kernel),
-				   .flags = Py_TPFLAGS_DEFAULT,
+				   .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
 				   .slots = slots};
-	PyObject *type = PyType_FromSpec(&spec);
+	kernel_type = PyType_FromSpec(&spec);
 	word_out = PyUnicode_InternFromString("out");
 	word_stream = PyUnicode_InternFromString("stream");
 	word_sms = PyUnicode_InternFromString("sms");
 	no_stream = PyLong_FromLong(-1);
-	if (!type || !word_out || !word_stream || !word_sms || !no_stream)
+	if (!kernel_type || !word_out || !word_stream || !word_sms || !no_stream)
 		return -1;
-	return PyModule_AddObject(module, "Kernel", type);
+	return PyModule_AddObject(module, "Kernel", kernel_type);
 }

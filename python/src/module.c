@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* module.c - the extension module dslc._dslc: compile, Kernel, Error.
- *   _dslc.compile(text, name, target, ["bN=128"], ptxas, [], 0, 1)  ->  (bytes or None, messages)
- * */
+ *   _dslc.compile(text, name, target, ["bN=128"], ptxas, [], 0, 1, 0, [], None, 0, 0)
+ *   ->  (bytes or None, messages, how choices were closed) */
 #include "driver/dslc.h"
 #include "py.h"
 
@@ -51,49 +51,54 @@ static PyObject *answer(dslc_result *r, int emit)
 	if (!r)
 		return PyErr_NoMemory();
 	const char *bytes = dslc_output(r, emit, &size);
-	PyObject *pair =
-		bytes ? Py_BuildValue("(y#s)", bytes, (Py_ssize_t)size, dslc_diagnostics(r, 0))
-		      : Py_BuildValue("(Os)", Py_None, dslc_diagnostics(r, 0));
+	PyObject *all = Py_BuildValue("(y#ss)", bytes, (Py_ssize_t)size, dslc_diagnostics(r, 0),
+				      dslc_chosen(r));
 	dslc_result_free(r);
-	return pair;
+	return all;
 }
 
 static PyObject *compile(PyObject *self, PyObject *args)
 {
 	const char *text;
 	Py_ssize_t size;
-	PyObject *defines, *ptxas_args, *keep[2] = {NULL, NULL};
-	int unproved;
+	PyObject *defines, *ptxas_args, *sizes, *keep[3] = {NULL, NULL, NULL};
+	int unproved, one, ranked;
 	dslc_options o = {.size = sizeof o};
 	(void)self;
-	if (!PyArg_ParseTuple(args, "y#szOzOiip", &text, &size, &o.name, &o.target, &defines,
-			      &o.ptxas_path, &ptxas_args, &o.opt_level, &o.emit, &unproved))
+	if (!PyArg_ParseTuple(args, "y#szOzOiipOzpi", &text, &size, &o.name, &o.target, &defines,
+			      &o.ptxas_path, &ptxas_args, &o.opt_level, &o.emit, &unproved, &sizes,
+			      &o.card, &one, &ranked))
 		return NULL;
 	o.unproved = (size_t)unproved;
+	o.one = (size_t)one;
+	o.ranked = (size_t)ranked;
 	o.simulated = !o.ptxas_path;
 	o.all_defines = 1;
 	const char **d = texts(defines, &keep[0], &o.ndefines);
 	const char **p = d ? texts(ptxas_args, &keep[1], &o.nptxas_args) : NULL;
-	PyObject *pair = NULL;
-	if (p) {
+	const char **s = p ? texts(sizes, &keep[2], &o.nsizes) : NULL;
+	PyObject *all = NULL;
+	if (s) {
 		o.defines = d;
 		o.ptxas_args = p;
+		o.sizes = s;
 		PyThreadState *other = PyEval_SaveThread();
 		dslc_result *r = dslc_compile(text, (size_t)size, &o);
 		PyEval_RestoreThread(other);
-		pair = answer(r, o.emit);
+		all = answer(r, o.emit);
 	}
 	free(d);
 	free(p);
-	Py_XDECREF(keep[0]);
-	Py_XDECREF(keep[1]);
-	return pair;
+	free(s);
+	for (int i = 0; i < 3; i++)
+		Py_XDECREF(keep[i]);
+	return all;
 }
 
 static PyMethodDef functions[] = {
 	{"compile", compile, METH_VARARGS,
-	 "compile(text, name, target, defines, ptxas, ptxas_args, opt_level, emit, unproved) -> "
-	 "(output, messages)"},
+	 "compile(text, name, target, defines, ptxas, ptxas_args, opt_level, emit, unproved, "
+	 "sizes, card, one, ranked) -> (output, messages, chosen)"},
 	{NULL, NULL, 0, NULL},
 };
 

@@ -268,6 +268,94 @@ static void test_settings(void **state)
 	dslc_result_free(r);
 }
 
+static const char open_text[] =
+	"kernel gemm(A : bf16 (M,K):(K,1), B : bf16 (N,K):(K,1), D : out bf16 (M,N):(N,1)) {\n"
+	"  const bM = pick(64, 128), bN = pick(32, 64);\n"
+	"  let gA = A / (bM,64), gB = B / (bN,64), gD = D / (bM,bN);\n"
+	"  mma mm = wgmma(bf16, bf16, f32);\n"
+	"  smem sA : bf16 (bM,64), sB : bf16 (bN,64);\n"
+	"  pipeline ab { sA, sB }\n"
+	"  for (m,n) in gD {\n"
+	"    acc : f32 mm.C(bM,bN) = 0;\n"
+	"    for k in gA[m] { sA <- gA[m,k]; sB <- gB[n,k]; acc += mm(sA, sB); }\n"
+	"    gD[m,n] <- bf16(acc);\n"
+	"  }\n"
+	"}\n";
+
+/* What is open is chosen for the sizes and the card that are given, and the result says how. */
+static void test_sizes(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *size, *card, *chosen, *refused;
+	} rows[] = {
+		{"M=16,N=4096,K=4096", "NVIDIA H200",
+		 "gemm for 16 x 4096 x 4096 on NVIDIA H200: -DbM=", ""},
+		{"M=4096,N=4096,K=4096", NULL, "gemm for 4096 x 4096 x 4096 on", ""},
+		{"M=16,N=4096", NULL, "", "error[E0612]: the sizes to choose for say nothing of K"},
+		{"M=16,N=4096,K=4096,Q=1", NULL, "",
+		 "error[E0612]: the sizes to choose for give Q, which no kernel here has"},
+		{"M=16,N=many", NULL, "", "error[E0611]: dslc_options.sizes[0]: 'N=many'"},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		dslc_options o = {.size = sizeof o,
+				  .sizes = &rows[i].size,
+				  .nsizes = 1,
+				  .card = rows[i].card,
+				  .emit = DSLC_MANIFEST};
+		dslc_result *r = compile(open_text, &o);
+		assert_ptr_equal(strstr(dslc_chosen(r), rows[i].chosen), dslc_chosen(r));
+		assert_non_null(strstr(dslc_diagnostics(r, 0), rows[i].refused));
+		assert_int_equal(dslc_ok(r), *rows[i].chosen != 0);
+		dslc_result_free(r);
+	}
+}
+
+static int count(const char *text, const char *word)
+{
+	int n = 0;
+	while ((text = strstr(text, word))) {
+		text += strlen(word);
+		n++;
+	}
+	return n;
+}
+
+/* Without sizes there are several kernels of one name, unless one is enough. */
+static void test_one(void **state)
+{
+	(void)state;
+	for (size_t one = 0; one < 2; one++) {
+		dslc_options o = {.size = sizeof o, .one = one, .emit = DSLC_PTX};
+		dslc_result *r = compile(open_text, &o);
+		int kernels = count(dslc_output(r, DSLC_PTX, NULL), ".visible .entry");
+		assert_true(one ? kernels == 1 : kernels > 1);
+		dslc_result_free(r);
+	}
+	dslc_result *r = compile(source_text(), NULL);
+	assert_string_equal(dslc_chosen(r), "");
+	dslc_result_free(r);
+}
+
+/* The ways to close what is open, without code. */
+static void test_ranked(void **state)
+{
+	(void)state;
+	const char *size = "M=16,N=4096,K=4096";
+	dslc_options o = {.size = sizeof o, .sizes = &size, .nsizes = 1, .ranked = 3};
+	dslc_result *r = compile(open_text, &o);
+	assert_true(dslc_ok(r));
+	assert_null(dslc_output(r, DSLC_CUBIN, NULL));
+	assert_int_equal(count(dslc_chosen(r), "\n"), 3);
+	assert_int_equal(count(dslc_chosen(r), "\tbM="), 3);
+	assert_int_equal(count(dslc_chosen(r), "\tschedule="), 3);
+	dslc_result_free(r);
+	r = compile(source_text(), &o);
+	assert_false(dslc_ok(r));
+	assert_non_null(strstr(dslc_diagnostics(r, 0), "error[E0616]"));
+	dslc_result_free(r);
+}
+
 /* IR that the library wrote is a source for it. */
 static void test_ir(void **state)
 {
@@ -327,19 +415,14 @@ static void test_threads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_outputs),
-		cmocka_unit_test(test_defaults),
-		cmocka_unit_test(test_short_options),
-		cmocka_unit_test(test_cut_options),
-		cmocka_unit_test(test_wrong_size),
-		cmocka_unit_test(test_wrong_level),
-		cmocka_unit_test(test_ir_refused),
-		cmocka_unit_test(test_unproved),
-		cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_panic),
-		cmocka_unit_test(test_json),
-		cmocka_unit_test(test_settings),
-		cmocka_unit_test(test_ir),
+		cmocka_unit_test(test_outputs),       cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_short_options), cmocka_unit_test(test_cut_options),
+		cmocka_unit_test(test_wrong_size),    cmocka_unit_test(test_wrong_level),
+		cmocka_unit_test(test_ir_refused),    cmocka_unit_test(test_unproved),
+		cmocka_unit_test(test_errors),        cmocka_unit_test(test_panic),
+		cmocka_unit_test(test_json),          cmocka_unit_test(test_settings),
+		cmocka_unit_test(test_sizes),         cmocka_unit_test(test_one),
+		cmocka_unit_test(test_ranked),        cmocka_unit_test(test_ir),
 		cmocka_unit_test(test_threads),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

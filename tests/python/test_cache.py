@@ -20,7 +20,7 @@ TEXT = SMALL.read_bytes()
 
 
 def request(**change):
-    r = _cache.Request(TEXT, "small.gemm", "sm_90a", ("bN=64",), "cubin", 0, _cache.find_ptxas(), (), False)
+    r = _cache.Request(TEXT, "small.gemm", defines=("bN=64",), ptxas=_cache.find_ptxas())
     return r._replace(**change)
 
 
@@ -40,7 +40,7 @@ class Cache(unittest.TestCase):
         _cache._memory.clear()
 
     def files(self):
-        return [p for p in self.folder.rglob("*") if p.is_file()]
+        return [p for p in self.folder.rglob("*") if p.is_file() and p.name != "lock"]
 
     def count(self, times, **change):
         """How often the compiler is asked when this is wanted several times."""
@@ -59,7 +59,8 @@ class Cache(unittest.TestCase):
         self.count(1)
         for change in ({"text": TEXT + b"\n"}, {"name": "x"}, {"defines": ("bN=32",)}, {"defines": ()},
                        {"target": "sm_90"}, {"emit": "ptx"}, {"opt_level": 1}, {"ptxas": "/bin/true"},
-                       {"ptxas_args": ("-v",)}, {"unproved": True}):
+                       {"ptxas_args": ("-v",)}, {"unproved": True}, {"sizes": ("M=16",)}, {"card": "NVIDIA H200"},
+                       {"one": True}):
             with self.subTest(change):
                 self.assertEqual(self.count(1, **change), 1)
 
@@ -104,6 +105,22 @@ class Cache(unittest.TestCase):
         for t in threads:
             t.join()
         self.assertEqual((len(made), outputs), (1, [b"output"] * 8))
+
+    def test_process_that_dies(self):
+        """Whoever waits for it goes on."""
+        name = _cache.key(_cache.Request(b"text"))
+        text = f"import dslc._cache as c, time; c._make({name!r}, lambda: print(flush=True) or time.sleep(60))"
+        p = subprocess.Popen([sys.executable, "-c", text], stdout=subprocess.PIPE)
+        p.stdout.readline()  # it has the lock
+        made = []
+        waiting = threading.Thread(target=lambda: made.append(_cache.get(_cache.Request(b"text"), lambda: b"here")))
+        waiting.start()
+        waiting.join(0.1)
+        self.assertEqual(made, [])
+        p.kill()
+        p.communicate()
+        waiting.join()
+        self.assertEqual(made, [b"here"])
 
 
 class Ptxas(unittest.TestCase):
