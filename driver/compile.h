@@ -45,8 +45,8 @@ typedef struct {
 	bool is_ir;
 } Source;
 
-/* A kernel of the source, closed by more defines; of several, which are a family, each has a name of
- * its own. */
+/* A kernel of the source, closed by more defines; of several, which are a family, each has a name
+ * of its own. */
 typedef struct {
 	const char *kernel;
 	const char *const *defines;

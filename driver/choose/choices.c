@@ -123,7 +123,7 @@ const Work *choices_work(const Choices *s)
 }
 
 /* ------------------------------------------------------------------ candidates */
-/* The members of a CostVariant are all alike: one that a value changes, it changes beside others'. */
+/* The members of a CostVariant are alike: what one value changes stays changed beside others. */
 enum { MEMBERS = sizeof(CostVariant) / sizeof(int) };
 
 static bool take_values(const Choices *s, const SwapState *w, Candidate *x)

@@ -166,14 +166,22 @@ static double loss_with(const Chooser *c, const Entry *e)
 	return sum / c->sizes.n;
 }
 
+/* Whether a launch of any size takes it: one that is chosen for no size must, or the first of a
+ * family, which stands in for all. */
+static bool is_general(const Chooser *c, const Entry *e)
+{
+	return c->of.opt->nsizes || c->chosen.n || !e->x.v.workspace;
+}
+
 static Entry *next_entry(const Chooser *c)
 {
 	Entry *best = NULL;
 	double least = 0;
 	for (int i = 0; i < c->pool.n; i++) {
-		double loss = c->pool.at[i].dead ? 0 : loss_with(c, &c->pool.at[i]);
-		if (!c->pool.at[i].dead && (!best || loss < least)) {
-			best = &c->pool.at[i];
+		Entry *e = &c->pool.at[i];
+		double loss = e->dead ? 0 : loss_with(c, e);
+		if (!e->dead && is_general(c, e) && (!best || loss < least)) {
+			best = e;
 			least = loss;
 		}
 	}

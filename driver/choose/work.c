@@ -24,8 +24,8 @@ static const Op *filled_by(const Kernel *k, const Val *to)
 	return NULL;
 }
 
-/* The tile of memory that a value comes from, through buffers and elementwise operations: of several
- * the first that has one. */
+/* The tile of memory that a value comes from, through buffers and elementwise operations: of
+ * several the first that has one. */
 static const Op *tile_of(const Kernel *k, const Val *v, int depth)
 {
 	enum { DEEP = 16 };
