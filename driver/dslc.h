@@ -47,6 +47,8 @@ typedef struct dslc_options {
 	const char *const *sizes;
 	size_t nsizes;
 	const char *card; /* that it is chosen for, as dsl_device_name has it; NULL: an H200 */
+	/* The text of FILE.tune, which dslc tune writes beside FILE.gemm; NULL: there is none. */
+	const char *tuned;
 } dslc_options;
 
 enum {
