@@ -43,6 +43,7 @@ typedef struct {
 	const char *text;
 	size_t size;
 	bool is_ir;
+	const char *tuned, *tuned_name; /* text of FILE.tune; NULL: there is none; its name */
 } Source;
 
 /* A kernel of the source, closed by more defines; of several, which are a family, each has a name

@@ -51,6 +51,8 @@ typedef struct dslc_options {
 	/* So many ways to close what is open are named by dslc_chosen, best first for sizes[0], and
 	 * nothing is made. */
 	size_t ranked;
+	/* The text of FILE.tune, which dslc tune writes beside FILE.gemm; NULL: there is none. */
+	const char *tuned;
 } dslc_options;
 
 enum {

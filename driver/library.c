@@ -27,6 +27,7 @@ static const size_t ends[] = {
 	END(ptxas_path), END(ptxas_args), END(nptxas_args),   END(opt_level), END(ptxas_timeout_s),
 	END(emit),       END(unproved),   END(check_indices), END(simulated), END(all_defines),
 	END(sizes),      END(nsizes),     END(card),          END(one),       END(ranked),
+	END(tuned),
 #undef END
 };
 
@@ -170,8 +171,12 @@ dslc_result *dslc_compile(const char *source, size_t size, const dslc_options *o
 	bool ok = read_options(r->ctx, opt, &o);
 	const char *name = o.name ? o.name : "<memory>";
 	size_t n = strlen(name);
-	Source s = {name, source ? source : "", source ? size : 0,
-		    n > 3 && strcmp(name + n - 3, ".ir") == 0};
+	Source s = {.name = name,
+		    .text = source ? source : "",
+		    .size = source ? size : 0,
+		    .is_ir = n > 3 && strcmp(name + n - 3, ".ir") == 0,
+		    .tuned = o.tuned,
+		    .tuned_name = "dslc_options.tuned"};
 	CompileOpt co = compile_opt(&o);
 	ok = ok && read_sizes(r->ctx, &o, &co);
 	diag_level(r->ctx, D_W0201, o.all_defines ? DL_ERROR : DL_ROW);

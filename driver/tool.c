@@ -70,6 +70,23 @@ static bool ends_in(const char *s, const char *ending)
 	return n > m && strcmp(s + n - m, ending) == 0;
 }
 
+/* The file is named even where it does not exist. */
+static bool read_tuned(Ctx *c, const Options *o, Source *source)
+{
+	bool named = o->command == CMD_TUNE && o->out;
+	const char *found,
+		*path = named ? o->out : with_ending(ctx_arena(c), source->name, ".tune");
+	Buf text = {0};
+	if (o->command == CMD_FMT || source->is_ir || !strcmp(source->name, "<stdin>"))
+		return true;
+	source->tuned_name = path;
+	if (access(path, F_OK) != 0 || !strcmp(path, "-"))
+		return true;
+	bool ok = file_read(c, path, NULL, 0, &text, &found);
+	source->tuned = ctx_buf(c, &text);
+	return ok;
+}
+
 bool tool_read(Ctx *c, const Options *o, const char *input, Buf *text, Source *source)
 {
 	const char *found;
@@ -81,7 +98,7 @@ bool tool_read(Ctx *c, const Options *o, const char *input, Buf *text, Source *s
 		.size = text->n,
 		.is_ir = o->lang == X_IR || (o->lang == X_BY_ENDING && ends_in(found, ".ir")),
 	};
-	return true;
+	return read_tuned(c, o, source);
 }
 
 /* -ffile-prefix-map */
@@ -94,7 +111,7 @@ static const char *mapped(Ctx *c, const Options *o, const char *name)
 }
 
 /* Sizes that choices are for: --for, each line of --for-many, or else those of the problem. */
-static SizeArgsVec sizes_wanted(Ctx *c, const Options *o)
+SizeArgsVec tool_sizes(Ctx *c, const Options *o)
 {
 	SizeArgsVec all = {0};
 	for (int i = 0; i < o->wanted.n; i++)
@@ -109,9 +126,20 @@ static SizeArgsVec sizes_wanted(Ctx *c, const Options *o)
 	return all;
 }
 
+const char *tool_card(Arena *a, const Options *o)
+{
+	const char *name = o->device ? o->device : "cuda:0";
+	dsl_device *dev;
+	if (o->card || strncmp(name, "cuda", 4) != 0 || dsl_device_open(name, &dev))
+		return o->card;
+	const char *card = arena_printf(a, "%s", dsl_device_name(dev));
+	dsl_device_close(dev);
+	return card;
+}
+
 CompileOpt tool_compile_opt(Ctx *c, const Options *o, Buf *log)
 {
-	SizeArgsVec sizes = sizes_wanted(c, o);
+	SizeArgsVec sizes = tool_sizes(c, o);
 	return (CompileOpt){
 		.emit = o->emit,
 		.ir_after = o->ir_after,
@@ -285,8 +313,9 @@ static bool write_dependencies(Job *j)
 	const char *path = o->depfile ? o->depfile : with_ending(a, target, ".d");
 	if (!o->depend)
 		return true;
+	const char *inputs[] = {j->input, j->source.tuned_name};
 	depend_write(&text, o->targets.n ? o->targets.at : &target, o->targets.n ? o->targets.n : 1,
-		     &j->input, 1, o->depend_phony);
+		     inputs, j->source.tuned ? 2 : 1, o->depend_phony);
 	bool ok = write_output(j, path, &text);
 	buf_free(&text);
 	return ok;
@@ -444,6 +473,8 @@ static int tool_main(const Options *o)
 		return tool_fmt(o);
 	if (o->command == CMD_BENCH)
 		return tool_bench(o);
+	if (o->command == CMD_TUNE)
+		return tool_tune(o);
 	return o->command == CMD_RUN ? tool_run(o) : tool_compile(o);
 }
 

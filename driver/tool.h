@@ -7,21 +7,27 @@
 
 int tool_run(const Options *o);
 int tool_bench(const Options *o);          /* times on a GPU */
+int tool_tune(const Options *o);           /* which of its choices are fastest there */
 int tool_explain(const Options *o);        /* what was derived, and why */
 int tool_fmt(const Options *o);            /* sources in the one style */
 int tool_lsp(const Options *o);            /* a language server */
 int tool_layout(const Options *o);         /* expressions of the layout algebra */
 int tool_sim(int argc, char *const *argv); /* argv[0] is "sim" */
 
+typedef VEC(SizeArgs) SizeArgsVec;
+
 /* tool.c: shared by the commands */
 CompileOpt tool_compile_opt(Ctx *c, const Options *o, Buf *log);
 Ctx *tool_ctx(const Options *o); /* with the levels that -W, -Werror and -Wno- set */
+/* With FILE.tune, but for dslc fmt. */
 bool tool_read(Ctx *c, const Options *o, const char *input, Buf *text, Source *source);
+SizeArgsVec tool_sizes(Ctx *c, const Options *o); /* --for, --for-many or --size */
+/* --card, or the name of the GPU that --device means; NULL: none that can be opened */
+const char *tool_card(Arena *a, const Options *o);
 void tool_messages(const Ctx *c, const Options *o); /* to stderr, as text or JSON */
 void tool_usage(const char *fmt, ...) PRINTF(1, 2); /* "dslc: ..." to stderr */
 
 /* for_many.c: adds the lines of a file; false after a message. */
-typedef VEC(SizeArgs) SizeArgsVec;
 bool sizes_read(Ctx *c, const char *path, SizeArgsVec *out);
 
 /* depend.c: "out: in" for make and ninja, names escaped */

@@ -70,7 +70,7 @@ CostDevice cost_device(const char *name, int sms, double clock_ghz, double hbm_t
 {
 	const Row *nearest = devices;
 	for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
-		if (name && strcmp(devices[i].device.name, name) == 0)
+		if (name && strstr(devices[i].device.name, name))
 			return devices[i].device;
 		if (distance(&devices[i], sms, clock_ghz, hbm_tb_s) <
 		    distance(nearest, sms, clock_ghz, hbm_tb_s))

@@ -55,7 +55,7 @@ typedef struct {
 	double tiles, per_sm; /* tiles of work of all CTAs; of the busiest SM */
 } CostTerms;
 
-/* The row whose name this is, or else the nearest: the one for its SMs, scaled. */
+/* The row whose name this is part of, or else the nearest: the one for its SMs, scaled. */
 CostDevice cost_device(const char *name, int sms, double clock_ghz, double hbm_tb_s);
 
 double cost_us(const CostProduct *p, const CostVariant *v, const CostSizes *s, const CostDevice *d,

@@ -22,6 +22,7 @@ typedef struct {
 typedef struct {
 	const char *name, *what; /* what: how it differs from the others, for people */
 	int line;                /* of the schedules file; 0: of none */
+	double estimate;         /* us, by the cost model; 0: not known */
 	bool ours;               /* else a library's */
 	Sample *at[REGIMES];     /* a round each */
 } BenchEntry;
@@ -35,6 +36,7 @@ typedef struct {
 	int nnotes;
 	double flops, bytes; /* of one launch; flops 0: not known */
 	int rounds[REGIMES];
+	double until; /* of now_seconds: rounds end, and say how many they were; 0: never */
 	uint64_t seed;
 	VEC(BenchEntry) entries;
 	int base;    /* the entry that ratios are to */

@@ -5,6 +5,7 @@
  *     as-it-is:
  *  -> {"ping128", {"bN=128", "S=6"}, "schedule { .. }"}, {"as-it-is", {}, NULL} */
 #include "driver/bench/candidate.h"
+#include "driver/choose/tuned.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -66,16 +67,16 @@ static void read_name(Reader *r)
 	skip_blanks(r);
 }
 
-/* "-DbN=128" or "-D bN=128" */
+/* "-DbN=128", "-D bN=128" or "-Dschedule=\"roles cooperative;\"" */
 static bool read_define(Reader *r)
 {
 	r->at += 2;
 	skip_blanks(r);
-	size_t n = word(r);
-	const char *eq = memchr(r->at, '=', n);
-	if (!eq || eq == r->at || eq + 1 == r->at + n)
-		return wrong(r, n, "-D takes NAME=VALUE");
-	vec_push(ctx_arena(r->ctx), &r->line.defines, ctx_strn(r->ctx, r->at, n));
+	const char *define;
+	size_t n = tuned_define(r->ctx, r->at, (size_t)(r->end - r->at), &define);
+	if (!n)
+		return wrong(r, word(r), "-D takes NAME=VALUE");
+	vec_push(ctx_arena(r->ctx), &r->line.defines, define);
 	r->at += n;
 	skip_blanks(r);
 	return true;

@@ -61,12 +61,23 @@ static void put_ratio(const Bench *b, int entry, const BenchFigures *f, Buf *out
 		buf_printf(out, "no difference above the noise of %.2f %%", 100 * f->to_base.noise);
 }
 
+static bool is_estimated(const Bench *b)
+{
+	for (int i = 0; i < b->entries.n; i++)
+		if (b->entries.at[i].estimate > 0)
+			return true;
+	return false;
+}
+
 static void put_head(const Bench *b, int width, Buf *out)
 {
 	int steady = 9 + 10 + 9 + 7 + 6 + 5;
-	buf_printf(out, "%*s%-*s burst\n", 6 + width + 2, "", steady, "steady");
-	buf_printf(out, "rank  %-*s %9s %9s %8s %6s %5s %4s %9s %9s %8s %5s", width, "candidate",
-		   "us", "spread", "TFLOP/s", "GB/s", "MHz", "W", "us", "spread", "TFLOP/s", "MHz");
+	const char *estimate = is_estimated(b) ? "  estimate" : "";
+	buf_printf(out, "%*s%-*s burst\n", 6 + width + 2 + (int)strlen(estimate), "", steady,
+		   "steady");
+	buf_printf(out, "rank  %-*s%s %9s %9s %8s %6s %5s %4s %9s %9s %8s %5s", width, "candidate",
+		   estimate, "us", "spread", "TFLOP/s", "GB/s", "MHz", "W", "us", "spread",
+		   "TFLOP/s", "MHz");
 	if (is_compared(b))
 		buf_printf(out, "  time of %s over this", name_of(b, b->base));
 	buf_printf(out, "\n");
@@ -76,6 +87,8 @@ static void put_row(const Bench *b, int entry, int width, const BenchFigures *s,
 {
 	BenchFigures u = bench_figures(b, entry, BURST);
 	buf_printf(out, "%4d  %-*s", s->rank, width, name_of(b, entry));
+	if (is_estimated(b))
+		put_number(out, 9, 2, b->entries.at[entry].estimate);
 	put_number(out, 9, 2, s->us);
 	buf_printf(out, " %7.2f %%", 100 * s->spread);
 	put_number(out, 8, 1, s->tflops);

@@ -4,6 +4,7 @@
  * entries are compared round by round.
  *     3 entries, 30 rounds  ->  2 0 1  1 2 0  ... */
 #include "driver/bench/bench.h"
+#include "driver/compile.h"
 
 #include <math.h>
 
@@ -49,6 +50,8 @@ bool bench_measure(Bench *b, const Timer *t, Progress *bar)
 				progress_at(bar, k, b->rounds[r]);
 			if (!measure_round(b, t, (Regime)r, k, order))
 				return false;
+			if (b->until > 0 && k + 1 >= ROUNDS_LO && now_seconds() > b->until)
+				b->rounds[r] = k + 1;
 		}
 		if (bar)
 			progress_next(bar);

@@ -5,6 +5,7 @@
  *     dslc bench gemm.gemm --size M=4096,N=4096,K=4096 --schedules tries.txt --against cublaslt */
 #include "driver/bench/candidate.h"
 #include "driver/bench/machine.h"
+#include "driver/bench/made.h"
 #include "driver/dslc.h"
 #include "driver/files.h"
 #include "driver/tool.h"
@@ -18,6 +19,7 @@ static const double WARM_US = 2e6;       /* of load, before the first round */
 
 typedef struct {
 	const Options *o;
+	BenchMade *made; /* NULL: lines are read */
 	Ctx *ctx, *late; /* messages that are of no candidate: before the times, and after */
 	Buf text, lines_text;
 	BenchSource source;
@@ -46,13 +48,15 @@ static void worsen(Verb *v, int code)
 static bool read_lines(Verb *v)
 {
 	static const BenchLine as_it_is = {.name = "as it is", .text = ""};
-	const char *found;
-	if (!v->o->candidates) {
+	const char *found = "candidates";
+	if (v->made) {
+		buf_printf(&v->lines_text, "%s", v->made->lines);
+	} else if (!v->o->candidates) {
 		vec_push(ctx_arena(v->ctx), &v->lines, as_it_is);
 		return true;
-	}
-	if (!file_read(v->ctx, v->o->candidates, NULL, 0, &v->lines_text, &found))
+	} else if (!file_read(v->ctx, v->o->candidates, NULL, 0, &v->lines_text, &found)) {
 		return false;
+	}
 	const char *text = v->lines_text.s ? v->lines_text.s : "";
 	v->source.lines = text;
 	v->source.lines_name = found;
@@ -220,8 +224,15 @@ static void add_entry(Verb *v, int runner, const char *name, const BenchLine *li
 	Arena *a = v->b.arena;
 	BenchEntry e = {.name = name, .what = line ? line->text : "", .ours = line};
 	e.line = line ? line->number : 0;
+	e.estimate = v->made && line ? v->made->us[line->number - 1] : 0;
 	vec_push(a, &v->b.entries, e);
 	vec_push(a, &v->runner_of, runner);
+}
+
+static void say_at(const Verb *v, int line)
+{
+	if (v->made && line)
+		v->made->at(v->made->user, line);
 }
 
 static void try_candidate(Verb *v, Candidate *x)
@@ -231,6 +242,7 @@ static void try_candidate(Verb *v, Candidate *x)
 	Runner run = {.launch = runner_ours, .kernel = v->p.k->name};
 	dsl_status st = dsl_module_load_data(v->p.dev, cubin->s, cubin->n, &mod);
 	run.self = mod;
+	say_at(v, x->line->number);
 	if (!st)
 		st = rig_first(&v->rig, &run);
 	if (!device_ok(v, x->ctx, st)) {
@@ -308,6 +320,8 @@ static void note_method(Verb *v)
 					  : "less than four times the L2, which may hold some");
 	note(v, "each result is right in %lld of %lld tiles, on normal random numbers",
 	     (long long)v->p.nchosen, (long long)v->p.grid);
+	for (int i = 0; v->made && i < v->lines.n; i++)
+		note(v, "candidate %s: %s", v->lines.at[i].name, v->lines.at[i].text);
 	if (r->nvml.why)
 		note(v, "clock and power are not known: %s", r->nvml.why);
 	if (v->lt)
@@ -344,6 +358,7 @@ static void describe(Verb *v)
 static bool take_sample(void *user, int entry, Regime regime, Sample *out)
 {
 	Verb *v = user;
+	say_at(v, v->b.entries.at[entry].line);
 	dsl_status st = rig_sample(&v->rig, &v->runners.at[v->runner_of.at[entry]], regime, out);
 	return device_ok(v, v->late, st);
 }
@@ -413,8 +428,12 @@ static bool time_all(Verb *v)
 		int same = v->runner_of.at[b->base];
 		vec_push(b->arena, &v->runner_of, same);
 	}
+	if (!warm_up(v))
+		return false;
+	b->until = v->made ? now_seconds() + v->made->seconds : 0;
+	bool ok = bench_measure(b, &timer, &v->bar);
 	describe(v);
-	return warm_up(v) && bench_measure(b, &timer, &v->bar) && check_again(v);
+	return ok && check_again(v);
 }
 
 /* ------------------------------------------------------------------ what is written */
@@ -475,19 +494,34 @@ static void close_all(Verb *v)
 	ctx_free(v->late);
 }
 
-int tool_bench(const Options *o)
+int bench_made(const Options *o, BenchMade *made)
 {
-	Verb v = {.o = o, .ctx = tool_ctx(o), .late = tool_ctx(o), .b.arena = arena_new()};
+	Verb v = {.o = o,
+		  .made = made,
+		  .ctx = tool_ctx(o),
+		  .late = tool_ctx(o),
+		  .b.arena = arena_new()};
 	progress_start(&v.bar, PARTS);
 	bool ok = set_up(&v);
 	say_candidates(&v);
 	ok = ok && time_all(&v);
 	progress_hide(&v.bar);
+	if (ok && made)
+		made->done(made->user, &v.b);
 	ok = ok && write_all(&v);
+	if (made)
+		made->lost = v.stopped;
 	tool_messages(v.late, o);
 	if (!ok)
 		worsen(&v, EXIT_DIAGS);
 	int code = v.worst;
 	close_all(&v);
 	return code;
+}
+
+int tool_bench(const Options *o)
+{
+	Options here = *o;
+	here.card = tool_card(o->arena, o);
+	return bench_made(&here, NULL);
 }

@@ -245,3 +245,58 @@ void choices_defines(const Choices *s, const Candidate *x, Defines *out)
 			 ctx_strf(s->ctx, "%s=%s", prefixed(s, s->kernel, "schedule"),
 				  schedule_text(s, x)));
 }
+
+/* ------------------------------------------------------------------ and back */
+static const char *value_of(const Defines *d, const char *name)
+{
+	size_t n = strlen(name);
+	for (int i = 0; i < d->n; i++)
+		if (!strncmp(d->at[i], name, n) && d->at[i][n] == '=')
+			return d->at[i] + n + 1;
+	return NULL;
+}
+
+static bool find_values(const Choices *s, const Defines *d, short *at)
+{
+	for (int i = 0; i < s->npicks; i++) {
+		const char *v = value_of(d, s->pick[i].name);
+		for (at[i] = 0; v && at[i] < s->pick[i].n; at[i]++)
+			if (!strcmp(v, s->pick[i].values[at[i]]))
+				break;
+		if (!v || at[i] == s->pick[i].n)
+			return false;
+	}
+	return d->n == s->npicks + s->schedule;
+}
+
+typedef struct {
+	const Choices *s;
+	const char *schedule;
+	Candidate x;
+	bool found;
+} Search;
+
+static void look_at(void *user, const Candidate *x)
+{
+	Search *q = user;
+	if (!q->found && (!q->s->schedule || !strcmp(schedule_text(q->s, x), q->schedule))) {
+		q->x = *x;
+		q->found = true;
+	}
+}
+
+bool choices_find(const Choices *s, const Defines *d, Candidate *out)
+{
+	Search q = {.s = s, .schedule = value_of(d, "schedule")};
+	Candidate x = {.at = {0}};
+	if (!find_values(s, d, x.at) || (s->schedule && !q.schedule))
+		return false;
+	for (short swap = 0; swap < 2; swap++) {
+		Walk k = {s, &s->swap[swap], look_at, &q};
+		x.at[AT_SWAP] = swap;
+		if (k.w->legal && take_values(s, k.w, &x))
+			each_schedule(&k, &x);
+	}
+	*out = q.x;
+	return q.found;
+}

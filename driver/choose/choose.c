@@ -43,12 +43,12 @@ static void keep_best(void *user, const Candidate *x)
 	b->x[i] = *x;
 }
 
-static bool in_pool(const Chooser *c, const Candidate *x)
+static Entry *in_pool(const Chooser *c, const Candidate *x)
 {
 	for (int i = 0; i < c->pool.n; i++)
 		if (!memcmp(c->pool.at[i].x.at, x->at, sizeof x->at))
-			return true;
-	return false;
+			return &c->pool.at[i];
+	return NULL;
 }
 
 static void add_to_pool(Chooser *c, const Candidate *x)
@@ -177,6 +177,8 @@ static Entry *next_entry(const Chooser *c)
 {
 	Entry *best = NULL;
 	double least = 0;
+	if (c->measured && !c->measured->dead)
+		return c->measured;
 	for (int i = 0; i < c->pool.n; i++) {
 		Entry *e = &c->pool.at[i];
 		double loss = e->dead ? 0 : loss_with(c, e);
@@ -224,6 +226,7 @@ typedef struct {
 	const Module *module; /* all that is open having its first value; NULL: that is not legal */
 	VEC(Chooser) kernels;
 	VariantVec firsts;
+	TunedVec tuned; /* the lines of FILE.tune */
 } File;
 
 static Chooser *chooser_of(File *f, const char *kernel)
@@ -265,12 +268,70 @@ static void fill_unknown(Chooser *c)
 	vec_push(arena(c), &c->pool, ((Entry){.us = c->floor}));
 }
 
+/* ------------------------------------------------------------------ what was measured */
+/* A GPU as FILE.tune names it: NULL, "H200" -> "NVIDIA H200" */
+static const char *card_name(const char *card)
+{
+	const char *known = cost_device(card, 0, 0, 0).name;
+	return card && !strstr(known, card) ? card : known;
+}
+
+/* Whether -D closes what the line does. */
+static bool is_closed(const CompileOpt *opt, const Tuned *line)
+{
+	for (int i = 0; i < opt->ndefines; i++) {
+		const char *eq = strchr(opt->defines[i], '='), *dot = strchr(opt->defines[i], '.');
+		const char *name = dot && dot < eq ? dot + 1 : opt->defines[i];
+		for (int j = 0; eq && j < line->defines.n; j++)
+			if (!strncmp(name, line->defines.at[j], (size_t)(eq - name) + 1))
+				return true;
+	}
+	return false;
+}
+
+static void add_measured(File *f, Chooser *c)
+{
+	Candidate x;
+	const CompileOpt *o = f->opt;
+	if (o->nsizes == 1)
+		c->line = tuned_find(&f->tuned, card_name(o->card), c->of.kernel, o->sizes);
+	if (c->line && is_closed(o, c->line))
+		c->line = NULL;
+	if (!c->line || !choices_find(&c->of, &c->line->defines, &x))
+		return;
+	if (!in_pool(c, &x))
+		add_to_pool(c, &x);
+	c->measured = in_pool(c, &x);
+}
+
+/* A family is for the sizes that were tuned, too. */
+static void add_tuned_sizes(File *f, Chooser *c)
+{
+	const char *card = card_name(f->opt->card);
+	for (int i = 0; !f->opt->nsizes && i < f->tuned.n; i++) {
+		const Tuned *x = &f->tuned.at[i];
+		if (!strcmp(x->card, card) && !strcmp(x->kernel, c->of.kernel))
+			sizes_add(f->ctx, choices_work(&c->of), &x->sizes, &c->sizes);
+	}
+}
+
+static void say_stale(const File *f, const Chooser *c)
+{
+	if (c->line && (!c->chosen.n || c->chosen.at[0] != c->measured))
+		diag(f->say, c->line->loc, D_W0602,
+		     "%s does not take this any more: the cost model chooses for these sizes\n"
+		     "run dslc tune again",
+		     f->source->name);
+}
+
 static void begin(File *f, Chooser *c)
 {
 	c->of.firsts = &f->firsts;
 	if (c->of.known && sizes_counted(f->say, f->ctx, f->opt, choices_work(&c->of), &c->sizes)) {
 		c->device = cost_device(f->opt->card, 0, 0, 0);
+		add_tuned_sizes(f, c);
 		fill_pool(c);
+		add_measured(f, c);
 	} else if (!c->of.known && c->of.schedule && !c->of.npicks) {
 		fill_unknown(c);
 	}
@@ -396,7 +457,7 @@ static bool knows_sizes(const File *f)
 
 static void begin_all(File *f)
 {
-	if (!knows_sizes(f))
+	if (!knows_sizes(f) || !tuned_read(f->say, f->source, &f->tuned))
 		return;
 	open_all(f);
 	for (int i = 0; i < f->kernels.n; i++)
@@ -418,9 +479,11 @@ static bool choose_all(File *f, CompileOut *out)
 			*out = (CompileOut){.exit_code = 0};
 		}
 	}
-	for (int i = 0; ok && i < f->kernels.n; i++)
+	for (int i = 0; ok && i < f->kernels.n; i++) {
 		report_chosen(&f->kernels.at[i], &out->chosen);
-	return ok;
+		say_stale(f, &f->kernels.at[i]);
+	}
+	return ok && !diag_errors(f->say);
 }
 
 static File open_file(Ctx *say, const Source *source, const CompileOpt *opt)
@@ -446,6 +509,8 @@ bool choose_ranked(Ctx *ctx, const Source *source, const CompileOpt *opt, int mo
 	begin_all(&f);
 	for (int i = 0; i < f.kernels.n && !diag_errors(ctx); i++) {
 		Chooser *c = &f.kernels.at[i];
+		if (!c->of.known || (opt->kernel && strcmp(opt->kernel, c->of.kernel) != 0))
+			continue;
 		choose(c, most, -1);
 		for (int j = 0; j < c->chosen.n; j++) {
 			Defines d = {0};

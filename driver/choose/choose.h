@@ -5,7 +5,7 @@
 #define DSL_DRIVER_CHOOSE_H
 
 #include "driver/choose/sizes.h"
-#include "driver/compile.h"
+#include "driver/choose/tuned.h"
 
 enum { PICKS_MOST = 8 };
 /* Where a candidate says what: the value of each pick, whether it swaps, then rows of the tables of
@@ -15,7 +15,6 @@ typedef struct {
 	short at[AT_COUNT];
 	CostVariant v;
 } Candidate;
-typedef VEC(const char *) Defines;
 typedef VEC(Variant) VariantVec;
 
 /* With or without swap: what the values of picks come to. */
@@ -48,6 +47,8 @@ const Work *choices_work(const Choices *s);
 void choices_each(const Choices *s, void (*visit)(void *user, const Candidate *x), void *user);
 /* "bM=128", "schedule=roles cooperative; persistent;" */
 void choices_defines(const Choices *s, const Candidate *x, Defines *out);
+/* The candidate that has these defines, without names of kernels in them; false: there is none. */
+bool choices_find(const Choices *s, const Defines *d, Candidate *out);
 
 /* A candidate that is the best, or near, at some size; us: at each. */
 typedef struct {
@@ -62,11 +63,14 @@ typedef struct {
 	VEC(Entry) pool;
 	float *floor, *best; /* us at each size: of all; of those chosen */
 	VEC(Entry *) chosen;
-	int tries; /* compilations, short of code */
+	const Tuned *line; /* of FILE.tune, for these sizes; NULL: there is none */
+	Entry *measured;   /* what it says; NULL: the source does not leave that open */
+	int tries;         /* compilations, short of code */
 } Chooser;
 
 /* choose.c: the first of a kernel that the compiler accepts, best first, for one set of sizes; us
- * is an estimate. False after a message: there is no choice, or none is accepted. */
+ * is an estimate. One that FILE.tune has for these sizes is the first. False after a message: there
+ * is no choice, or none is accepted. */
 typedef struct {
 	const char *kernel;
 	Defines defines; /* in the ctx of the caller */

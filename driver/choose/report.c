@@ -7,18 +7,12 @@
  *     next: 9.3 us with -DbM=16 -DbN=128 .. */
 #include "driver/choose/choose.h"
 
-#include <string.h>
-
 static void put_defines(const Choices *s, const Candidate *x, Buf *out)
 {
 	Defines d = {0};
 	choices_defines(s, x, &d);
-	for (int i = 0; i < d.n; i++) {
-		const char *eq = strchr(d.at[i], '=');
-		bool quoted = strchr(eq, ' ') || strchr(eq, ';');
-		buf_printf(out, " -D%.*s=%s%s%s", (int)(eq - d.at[i]), d.at[i], quoted ? "\"" : "",
-			   eq + 1, quoted ? "\"" : "");
-	}
+	buf_printf(out, " ");
+	defines_put(&d, out);
 }
 
 static const Entry *runner_up(const Chooser *c)
@@ -49,10 +43,13 @@ static void put_one(const Chooser *c, Buf *out)
 {
 	const CostSizes *s = &c->sizes.at[0];
 	const Entry *next = runner_up(c);
-	buf_printf(out, "%s for %.0f x %.0f x %.0f on %s:", c->of.kernel, s->m, s->n, s->k,
-		   c->device.name);
+	bool measured = c->measured == c->chosen.at[0];
+	buf_printf(out, "%s for %.0f x %.0f x %.0f on %s%s:", c->of.kernel, s->m, s->n, s->k,
+		   measured ? c->line->card : c->device.name, measured ? ", measured" : "");
 	put_defines(&c->of, &c->chosen.at[0]->x, out);
 	buf_printf(out, "\n");
+	if (measured)
+		buf_printf(out, "  %.2f us when dslc tune measured it\n", c->line->us);
 	put_terms(c, c->chosen.at[0], out);
 	if (!next)
 		return;

@@ -38,18 +38,24 @@ static double eval(const Ix *x, Given *g)
 	return ix_eval(x, get, g, &v) ? (double)v : 0;
 }
 
-static bool add_given(Ctx *say, Ctx *c, const Work *w, Given *g, SizesVec *out)
+const char *sizes_add(Ctx *c, const Work *w, const SizeArgs *given, SizesVec *out)
 {
-	CostSizes s = {eval(w->m, g),     eval(w->n, g),       eval(w->k, g),
-		       eval(w->batch, g), eval(w->pitch_a, g), eval(w->pitch_b, g)};
-	if (g->missing) {
-		DiagMsg *m = diag(say, NOLOC, D_E0612, "the sizes to choose for say nothing of %s",
-				  g->missing);
-		diag_remedy(say, m, "name it too: %s=4096", g->missing);
-		return false;
-	}
-	vec_push(ctx_arena(c), out, s);
-	return true;
+	Given g = {given->at, given->n, NULL};
+	CostSizes s = {eval(w->m, &g),     eval(w->n, &g),       eval(w->k, &g),
+		       eval(w->batch, &g), eval(w->pitch_a, &g), eval(w->pitch_b, &g)};
+	if (!g.missing)
+		vec_push(ctx_arena(c), out, s);
+	return g.missing;
+}
+
+static bool add_given(Ctx *say, Ctx *c, const Work *w, const SizeArgs *given, SizesVec *out)
+{
+	const char *missing = sizes_add(c, w, given, out);
+	if (missing)
+		diag(say, NOLOC, D_E0612,
+		     "the sizes to choose for say nothing of %s\nname it too: %s=4096", missing,
+		     missing);
+	return !missing;
 }
 
 /* A number in the source is that number. */
@@ -71,10 +77,8 @@ static void add_likely(Ctx *c, const Work *w, int m, int n, int k, SizesVec *out
 bool sizes_counted(Ctx *say, Ctx *c, const CompileOpt *opt, const Work *w, SizesVec *out)
 {
 	bool ok = true;
-	for (int i = 0; i < opt->nsizes; i++) {
-		Given g = {opt->sizes[i].at, opt->sizes[i].n, NULL};
-		ok = ok && add_given(say, c, w, &g, out);
-	}
+	for (int i = 0; i < opt->nsizes; i++)
+		ok = ok && add_given(say, c, w, &opt->sizes[i], out);
 	for (size_t i = 0; !opt->nsizes && i < COUNTOF(rows); i++)
 		for (size_t j = 0; j < COUNTOF(weights); j++)
 			add_likely(c, w, rows[i], weights[j].n, weights[j].k, out);

@@ -95,11 +95,16 @@ static void check_explain(Parse *p)
 static void check_bench(Parse *p)
 {
 	Options *o = p->o;
+	const char *word = o->command == CMD_TUNE ? "tune" : "bench";
 	if (o->inputs.n > 1)
-		refuse(p, "dslc bench takes one file, not %d", o->inputs.n);
+		refuse(p, "dslc %s takes one file, not %d", word, o->inputs.n);
 	else if (is_simulator(o->device))
-		refuse(p, "dslc bench needs a GPU: the simulator says what a kernel does, not how "
-			  "long it takes; dslc run --device sim checks the result");
+		refuse(p,
+		       "dslc %s needs a GPU: the simulator says what a kernel does, not how "
+		       "long it takes; dslc run --device sim checks the result",
+		       word);
+	else if (o->command == CMD_TUNE && o->card)
+		refuse(p, "dslc tune measures on the GPU that it finds: leave out --card");
 	else if (same_name(o->csv, o->json_out))
 		refuse(p, "--csv and --json name one file");
 }
@@ -127,7 +132,7 @@ void options_fit(Parse *p)
 		refuse(p, "no input file; see dslc --help");
 	else if (o->command == CMD_RUN)
 		check_run(p);
-	else if (o->command == CMD_BENCH)
+	else if (o->command & CMD_TIMES)
 		check_bench(p);
 	else if (o->command == CMD_EXPLAIN)
 		check_explain(p);

@@ -97,8 +97,8 @@ static const char *command_name(const Parse *p, Command c)
 /* One that takes this spelling: the first of these. */
 static Command taker_of(const OptRow *row)
 {
-	static const Command order[] = {CMD_RUN,   CMD_LAYOUT, CMD_EXPLAIN,
-					CMD_BENCH, CMD_FMT,    CMD_LSP};
+	static const Command order[] = {CMD_RUN, CMD_LAYOUT, CMD_EXPLAIN, CMD_BENCH,
+					CMD_FMT, CMD_LSP,    CMD_TUNE};
 	unsigned who = 0;
 	size_t at = 0;
 	for (int i = 0; i < OPT_COUNT; i++)
@@ -136,8 +136,6 @@ static void take_option(Parse *p, int argc, char *const *argv, int *i)
 }
 
 /* ------------------------------------------------------------------ commands */
-static const char *const unbuilt[] = {"tune"};
-
 static bool is_plain_word(const char *s)
 {
 	return *s && !strpbrk(s, "-./") && access(s, F_OK) != 0;
@@ -157,16 +155,6 @@ static void refuse_command(Parse *p, const char *word)
 		       word);
 }
 
-static bool refuse_unbuilt(Parse *p, const char *word)
-{
-	bool is = false;
-	for (size_t i = 0; i < COUNTOF(unbuilt); i++)
-		is |= strcmp(word, unbuilt[i]) == 0;
-	if (is)
-		refuse(p, "dslc %s is not built yet", word);
-	return is;
-}
-
 /* dslc help [COMMAND] */
 static void take_help(Parse *p, int argc, char *const *argv)
 {
@@ -176,7 +164,7 @@ static void take_help(Parse *p, int argc, char *const *argv)
 			p->o->command = command_rows[i].id;
 	if (argc > 3)
 		refuse(p, "dslc help takes one command");
-	else if (argc == 3 && p->o->command == CMD_COMPILE && !refuse_unbuilt(p, argv[2]))
+	else if (argc == 3 && p->o->command == CMD_COMPILE)
 		refuse_command(p, argv[2]);
 }
 
@@ -188,12 +176,10 @@ static int take_command(Parse *p, int argc, char *const *argv)
 		take_help(p, argc, argv);
 		return argc - 1;
 	}
-	if (argc > 1)
-		refuse_unbuilt(p, argv[1]);
 	for (int i = 1; argc > 1 && i < COMMAND_COUNT; i++)
 		if (strcmp(argv[1], command_rows[i].word) == 0)
 			p->o->command = command_rows[i].id;
-	if (!p->why && argc > 1 && p->o->command == CMD_COMPILE && is_plain_word(argv[1]))
+	if (argc > 1 && p->o->command == CMD_COMPILE && is_plain_word(argv[1]))
 		refuse_command(p, argv[1]);
 	return p->o->command != CMD_COMPILE;
 }
@@ -206,6 +192,8 @@ bool options_parse(Options *o, Arena *a, int argc, char *const *argv, const char
 		       .stop_after = AFTER_LAST,
 		       .only = -1,
 		       .elem = EL_BF16,
+		       .top = 5,
+		       .seconds = 60,
 		       .problem.seed = 1};
 	Parse p = {o, NULL};
 	bool only_files = false;

@@ -16,14 +16,16 @@ typedef enum {
 	CMD_FMT = 64,
 	CMD_BENCH = 128,
 	CMD_LSP = 256,
-	CMD_ALL = CMD_COMPILE | CMD_RUN | CMD_BENCH | CMD_EXPLAIN,
+	CMD_TUNE = 512,
+	CMD_ALL = CMD_COMPILE | CMD_RUN | CMD_BENCH | CMD_EXPLAIN | CMD_TUNE,
 	CMD_CHECK_ALL = CMD_ALL | CMD_CHECK,
 	CMD_JUDGES = CMD_CHECK_ALL | CMD_LSP,
 	CMD_ANY = CMD_CHECK_ALL | CMD_LAYOUT | CMD_FMT | CMD_LSP,
-	CMD_WRITES = CMD_COMPILE | CMD_EXPLAIN,
+	CMD_WRITES = CMD_COMPILE | CMD_EXPLAIN | CMD_TUNE,
 	CMD_DRAWS = CMD_LAYOUT | CMD_EXPLAIN,
 	CMD_CHOOSES = CMD_WRITES | CMD_CHECK,
-	CMD_RUNS = CMD_RUN | CMD_BENCH,
+	CMD_TIMES = CMD_BENCH | CMD_TUNE,
+	CMD_RUNS = CMD_RUN | CMD_TIMES,
 	CMD_SIZED = CMD_RUNS | CMD_EXPLAIN
 } Command;
 
@@ -117,6 +119,8 @@ typedef struct {
 	const char *candidates, *csv; /* files; NULL: not said */
 	bool against_cublaslt;
 	int rounds; /* 0: not said */
+	/* tune */
+	int top, seconds;
 	/* layout */
 	bool table, tv, banks;
 	Elem elem;

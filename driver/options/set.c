@@ -169,6 +169,8 @@ NUMBER(PTXAS_TIMEOUT, ptxas_timeout_s, int, 1, 86400, "--ptxas-timeout")
 NUMBER(SCHEDULES, schedules, int, 1, 1000000, "--schedules")
 NUMBER(SEED, problem.seed, uint64_t, 0, INT64_MAX, "--seed")
 NUMBER(ROUNDS, rounds, int, 5, 1000, "--rounds")
+NUMBER(TOP, top, int, 2, 32, "--top")
+NUMBER(SECONDS, seconds, int, 1, 86400, "--seconds")
 
 /* The number of the word; whether it is word number `is`. */
 #define WORDS(option, ...)                                   \

@@ -421,9 +421,12 @@ static void print_log(Buf *log)
 
 int tool_run(const Options *o)
 {
-	Run r = {.o = o, .ctx = tool_ctx(o)};
+	Run r = {.ctx = tool_ctx(o)};
+	Options here = *o;
 	Buf text = {0}, log = {0}, times = {0};
-	int code = run(&r, o, &text, &log);
+	here.card = tool_card(ctx_arena(r.ctx), o);
+	r.o = &here;
+	int code = run(&r, &here, &text, &log);
 	int lost = fflush(stdout) == 0 ? 0 : errno;
 	print_log(&r.out.printed);
 	print_log(&log);

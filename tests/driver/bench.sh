@@ -83,6 +83,7 @@ typo: -DbQ=3
 many: schedule { roles none; stages 40; }
 large: -DbM=64 -DbK=7
 wide: -DbN=128 schedule { roles cooperative; }
+open: -Dschedule="roles none;
 EOF2
 bench 1 --size $size --schedules tries.txt
 has err "tries.txt:3:1: error[E0630]: neither -DNAME=VALUE nor a schedule block" \
@@ -91,6 +92,7 @@ has err "tries.txt:3:1: error[E0630]: neither -DNAME=VALUE nor a schedule block"
 	"small.gemm:19:35: error[E0211]: 'stages' is 40; it must be in 2..16" \
 	"tries.txt:5:1: error[E0631]: candidate 'many' is not timed: it does not compile" \
 	"tries.txt:6:1: error[E0631]: candidate 'large' is not timed" \
+	"tries.txt:8:9: error[E0630]: -D takes NAME=VALUE" \
 	"3 of 6 candidates compiled; none was timed"
 expect 0 --emit=ir:frontend small.gemm -o small.ir
 expect 1 bench small.ir --size $size --schedules tries.txt

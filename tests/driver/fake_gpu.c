@@ -9,6 +9,8 @@
  *   slow      computes D, the first time after 2.2 seconds
  *   picky     one element off where a CTA has more than 60000 bytes of shared memory
  *   tired     one element off in graphs
+ *   hangs, dies, lost_large  the launch never ends, ends the process, or the GPU fails, where a CTA
+ *             has more than 60000 bytes of shared memory
  * Its clock goes on only while it works: a launch takes 20 us and one for each 4000 bytes of shared
  * memory, a few tenths of a percent more or less; with FAKE_NOISE=loud up to a tenth. */
 #include "fake_gpu.h"
@@ -16,10 +18,12 @@
 #include "runtime/number.h"
 
 #include <cuda.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { ROOM = 3 << 26 };
 
@@ -180,6 +184,26 @@ static void run(const void *data)
 	gemm(&k, &k.map[0], &k.map[1], d);
 }
 
+static bool fails_with(unsigned smem)
+{
+	if (smem <= 60000)
+		return false;
+	if (acts("hangs"))
+		pause();
+	if (acts("dies"))
+		raise(SIGKILL);
+	return acts("lost_large");
+}
+
+/* Clusters of any shape fit. */
+static CUresult fake_OccupancyMaxActiveClusters(int *out, CUfunction f, const CUlaunchConfig *c)
+{
+	(void)f;
+	(void)c;
+	*out = 16;
+	return CUDA_SUCCESS;
+}
+
 static CUresult fake_LaunchKernelEx(const CUlaunchConfig *c, CUfunction f, void **params,
 				    void **extra)
 {
@@ -195,6 +219,8 @@ static CUresult fake_LaunchKernelEx(const CUlaunchConfig *c, CUfunction f, void 
 		wait_once();
 	memcpy(&next.d, params[2], sizeof next.d);
 	next.smem = c->sharedMemBytes;
+	if (fails_with(next.smem))
+		return CUDA_ERROR_ILLEGAL_ADDRESS;
 	fake_gpu_work(20 + next.smem / 4000.0, run, &next, sizeof next);
 	next.nmaps = 0;
 	return CUDA_SUCCESS;
@@ -555,6 +581,7 @@ static const struct {
 	ROW(StreamIsCapturing),
 	ROW(TensorMapEncodeTiled),
 	ROW(LaunchKernelEx),
+	ROW(OccupancyMaxActiveClusters),
 	ROW(MemAlloc),
 	ROW(MemFree),
 	ROW(MemcpyHtoD),

@@ -356,6 +356,55 @@ static void test_ranked(void **state)
 	dslc_result_free(r);
 }
 
+static const char open_tiles[] =
+	"kernel small(A : bf16 (M,K):(K,1), B : bf16 (N,K):(K,1), D : out bf16 (M,N):(N,1)) "
+	"where N % 8 == 0, K % 8 == 0 {\n"
+	"    const bM = pick(64, 128), bN = pick(32, 64, 128), bK = 64;\n"
+	"    let gA = A / (bM,bK), gB = B / (bN,bK), gD = D / (bM,bN);\n"
+	"    mma mm = wgmma(bf16, bf16, f32);\n"
+	"    smem sA : bf16 (bM,bK), sB : bf16 (bN,bK);\n"
+	"    pipeline ab(3) { sA, sB }\n"
+	"    for (m,n) in gD {\n"
+	"        acc : f32 mm.C(bM,bN) = 0;\n"
+	"        for k in gA[m] { sA <- gA[m,k]; sB <- gB[n,k]; acc += mm(sA, sB); }\n"
+	"        gD[m,n] <- bf16(acc);\n"
+	"    }\n"
+	"    schedule { roles cooperative; }\n"
+	"}\n";
+
+/* Sizes, a card and what was measured choose; a text that is no FILE.tune is an error. */
+static void test_choices(void **state)
+{
+	static const char *const rows[][2] = {
+		{NULL, "M 63 + 64 / N 31 + 32 /"},
+		{"NVIDIA H200; small; K=40,M=100,N=72; -DbM=128 -DbN=64; 9.31 us\n",
+		 "M 127 + 128 / N 63 + 64 /"},
+		{"NVIDIA H100; small; K=40,M=100,N=72; -DbM=128 -DbN=64; 9.31 us\n",
+		 "M 63 + 64 / N 31 + 32 /"},
+		{"NVIDIA H200; small; K=40,M=100,N=72; -DbM=128 -DbN=64; 9.31 us\nhuh\n", NULL},
+	};
+	const char *sizes[] = {"M=100,N=72,K=40"};
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		dslc_options o = {.size = sizeof o,
+				  .emit = DSLC_MANIFEST,
+				  .sizes = sizes,
+				  .nsizes = 1,
+				  .card = "H200",
+				  .tuned = rows[i][0]};
+		dslc_result *r = dslc_compile(open_tiles, strlen(open_tiles), &o);
+		size_t size;
+		const char *manifest = dslc_output(r, DSLC_MANIFEST, &size);
+		assert_int_equal(dslc_ok(r), rows[i][1] != NULL);
+		if (rows[i][1] && !strstr(manifest, rows[i][1]))
+			fail_msg("row %zu: %s", i, manifest);
+		if (!rows[i][1])
+			assert_non_null(strstr(dslc_diagnostics(r, 0),
+					       "dslc_options.tuned:2:1: error[E0617]"));
+		dslc_result_free(r);
+	}
+}
+
 /* IR that the library wrote is a source for it. */
 static void test_ir(void **state)
 {
@@ -415,14 +464,23 @@ static void test_threads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_outputs),       cmocka_unit_test(test_defaults),
-		cmocka_unit_test(test_short_options), cmocka_unit_test(test_cut_options),
-		cmocka_unit_test(test_wrong_size),    cmocka_unit_test(test_wrong_level),
-		cmocka_unit_test(test_ir_refused),    cmocka_unit_test(test_unproved),
-		cmocka_unit_test(test_errors),        cmocka_unit_test(test_panic),
-		cmocka_unit_test(test_json),          cmocka_unit_test(test_settings),
-		cmocka_unit_test(test_sizes),         cmocka_unit_test(test_one),
-		cmocka_unit_test(test_ranked),        cmocka_unit_test(test_ir),
+		cmocka_unit_test(test_outputs),
+		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_short_options),
+		cmocka_unit_test(test_cut_options),
+		cmocka_unit_test(test_wrong_size),
+		cmocka_unit_test(test_wrong_level),
+		cmocka_unit_test(test_ir_refused),
+		cmocka_unit_test(test_unproved),
+		cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_panic),
+		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_settings),
+		cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_one),
+		cmocka_unit_test(test_ranked),
+		cmocka_unit_test(test_choices),
+		cmocka_unit_test(test_ir),
 		cmocka_unit_test(test_threads),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -56,8 +56,6 @@ usage "--help has no category 'nothing'" --help=nothing
 usage "there is no message 'E9999'" --explain E9999
 usage "--size is not an option of dslc; dslc run takes it" --size M=1 small.gemm
 usage "-o is not an option of dslc run" run small.gemm -o x
-usage "dslc tune is not built yet" tune small.gemm
-usage "dslc tune is not built yet" help tune
 usage "dslc run takes one file, not 2" run small.gemm small.gemm
 usage "--size takes NAME=VALUE, not 'M'" run small.gemm --size M
 usage "size M is a number from 0 to" run small.gemm --size M=-1

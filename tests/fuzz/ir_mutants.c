@@ -404,7 +404,7 @@ static void compile(void *user)
 static Run run_new(const char *name, const char *text, bool is_ir)
 {
 	return (Run){.ctx = ctx_new(),
-		     .source = {name, text, strlen(text), is_ir},
+		     .source = {name, text, strlen(text), .is_ir = is_ir},
 		     .opt = {.emit = EMIT_BIT(EMIT_PTX),
 			     .ir_after = AFTER_LAST,
 			     .stop_after = AFTER_LAST,

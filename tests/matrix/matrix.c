@@ -229,7 +229,7 @@ static ProblemSpec spec_of(Trial *t, Arena *a, int turn)
 
 static bool compile(Trial *t, bool assembled)
 {
-	Source source = {"matrix.gemm", t->text.s, t->text.n, false};
+	Source source = {"matrix.gemm", t->text.s, t->text.n, .is_ir = false};
 	CompileOpt opt = {.emit = EMIT_BIT(EMIT_CUBIN),
 			  .ir_after = AFTER_LAST,
 			  .stop_after = AFTER_LAST,

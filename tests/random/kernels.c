@@ -83,7 +83,7 @@ static void note_registers(void *user, const Kernel *k, const char *pass, bool c
 
 static Outcome compile_once(Trial *t)
 {
-	Source source = {"random.gemm", t->made.text.s, t->made.text.n, false};
+	Source source = {"random.gemm", t->made.text.s, t->made.text.n, .is_ir = false};
 	CompileOpt opt = {.emit = EMIT_BIT(t->only_proved ? EMIT_PTX : EMIT_CUBIN),
 			  .ir_after = AFTER_LAST,
 			  .stop_after = AFTER_LAST,

@@ -149,7 +149,7 @@ static bool is_room(const Ctx *c)
 
 static Outcome check(const Make *k)
 {
-	Source source = {"sizes.gemm", k->text.s, k->text.n, false};
+	Source source = {"sizes.gemm", k->text.s, k->text.n, .is_ir = false};
 	CompileOpt opt = {.ir_after = AFTER_LAST,
 			  .stop_after = AFTER_LAST,
 			  .only = -1,

@@ -81,7 +81,7 @@ static Ctx *compiled(const char *text)
 {
 	Ctx *c = ctx_new();
 	bool is_ir = strstr(text, " warp sm_") || strstr(text, " tile sm_");
-	Source source = {is_ir ? "x.ir" : "x.gemm", text, strlen(text), is_ir};
+	Source source = {is_ir ? "x.ir" : "x.gemm", text, strlen(text), .is_ir = is_ir};
 	CompileOpt opt = {.ir_after = AFTER_LAST,
 			  .stop_after = AFTER_LAST,
 			  .only = -1,
