@@ -9,7 +9,7 @@
 typedef VEC(CostSizes) SizesVec;
 
 /* Those that the user names, one set or the lines of a file; else what is likely: few and many
- * rows, matrices of today's language models. False after a message in `say`: a size is not given. */
+ * rows, matrices of language models. False after a message in `say`: a size is not given. */
 bool sizes_counted(Ctx *say, Ctx *c, const CompileOpt *opt, const Work *w, SizesVec *out);
 
 /* Those of one launch too. NULL, or the name of a size that is not given. */

@@ -78,7 +78,7 @@ chosen all --for $size --card "Fake GPU"
 lacks err measured
 echo "$key"'-DbM=128 -DbN=64 -Dschedule="roles cooperative; cluster (1,2);"; 9.31 us' >all.tune
 cp all.tune one.tune
-chosen all --for $size,L=7 --card "Fake GPU"
+chosen all --for $size --card "Fake GPU"
 has err "on Fake GPU, measured: -DbM=128 -DbN=64 -Dschedule=\"roles cooperative; cluster (1,2);\"" \
 	"9.31 us when dslc tune measured it" "  estimate "
 lacks err warning

@@ -51,6 +51,7 @@ static const char along[] =
 	"    for m in groups(gA[k], list, g) { sA <- gA[k,m]; sB <- gB[n,m]; acc += mm(sA, sB); }\n"
 	"    gD[g,k,n] <- bf16(acc);\n"
 	"  }\n"
+	"  schedule { roles none; }\n"
 	"}\n";
 
 typedef struct {
