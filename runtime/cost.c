@@ -7,6 +7,7 @@
 #include "runtime/cost.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -91,15 +92,45 @@ static float places(const CostVariant *v, const CostDevice *d, int of_sm)
 	return (float)((here > 1 ? here : 1) * ctas);
 }
 
+/* Columns of the mma that a warpgroup stores at a time, up to `most` where it can: whole swizzles, or
+ * rows of an odd number of 16 bytes. */
+static int chunk(const CostVariant *v, int most)
+{
+	int columns = v->swap ? v->tile_m : v->tile_n, two = columns & -columns;
+	if (!v->swap && two >= 16) {
+		while (two > 16 && two > most)
+			two /= 2;
+		return two;
+	}
+	for (int c = most & -8; c > 8; c -= 8)
+		if (columns % c == 0 && (v->swap || c % 16))
+			return c;
+	return v->swap ? 8 : columns;
+}
+
+/* Chunks of a tile that a warpgroup stores: one at least for each CTA that shares the tile, unless
+ * the tile is small. */
+static int chunks(const CostVariant *v)
+{
+	enum { WIDEST = 64, FEW = 32 /* sums of a thread */ };
+	int columns = v->swap ? v->tile_m : v->tile_n, rows = v->swap ? v->tile_n : v->tile_m;
+	int repeat = rows / 64 / v->warpgroups > 1 ? rows / 64 / v->warpgroups : 1;
+	int most = repeat * columns / 2 <= FEW ? columns : repeat * columns / v->split;
+	int n = repeat * columns / chunk(v, most < WIDEST ? most : WIDEST);
+	return n > 1 ? n : 1;
+}
+
 /* Clocks of the exchange of a tile's sums. */
 static float exchange(const CostVariant *v)
 {
-	float kept = (float)(v->tile_m * v->tile_n) * 4 / 32;
+	int n = chunks(v), adders = n < v->split ? n : v->split;
 	if (v->split <= 1)
 		return 0;
-	if (v->workspace)
-		return C(ws0) + C(wsb) * kept;
-	return C(sk0) + C(skb) * kept * (float)(v->split - 1) / (float)v->split;
+	float moved =
+		(float)(v->tile_m * v->tile_n) * 4 / 32 * (float)(v->split - 1) / (float)adders;
+	float others = (float)(v->split - 1);
+	return v->workspace ? C(ws0) + C(ws1) * others + C(wsb) * moved
+			    : C(sk0) + C(sk1) * others + C(skb) * moved;
 }
 
 /* Clocks of shared memory for a step: wgmma reads A once and B once for each 64 rows. */
@@ -109,13 +140,6 @@ static float smem_clk(const CostProduct *p, const CostVariant *v)
 	float rows = v->swap ? b : a, columns = v->swap ? a : b;
 	float writes = (a * (float)p->bits_a + b * (float)p->bits_b) / 2;
 	return C(smem) * k * ((rows + rows / 64 * columns) * (float)p->bits_mma + writes);
-}
-
-/* What stores of D pay more where a tile's rows are no whole lines of 128 bytes. */
-static float ragged(const CostProduct *p, const CostVariant *v)
-{
-	int bytes = v->tile_n * p->bits_out / 8;
-	return bytes % 128 == 0 ? 0 : bytes % 64 == 0 ? C(w64) : bytes % 32 == 0 ? C(w32) : C(w16);
 }
 
 /* What a further tile of an SM pays, and how much of its epilogue. */
@@ -132,17 +156,34 @@ static void set_step(CostReady *r, const CostProduct *p, const CostVariant *v, c
 	float clk =
 		(float)v->tile_m * (float)v->tile_n * (float)v->tile_k * (float)p->bits_mma / 32768;
 	float wait = v->roles == COST_COOPERATIVE && v->warpgroups > 1 ? C(coop) : 0;
-	r->mma8 = powf(clk * (1 + C(eff) + wait + (v->warpgroups > 2 ? C(w3) : 0)), 8);
-	r->smem8 = powf(smem_clk(p, v), 8);
-	int many = v->cluster_m * v->cluster_n > 1;
+	float doublings = log2f((float)(v->cluster_m * v->cluster_n));
+	int many = doublings > 0;
+	r->mma = clk * (1 + C(eff) + wait + (v->warpgroups > 2 ? C(w3) : 0));
+	r->smem = smem_clk(p, v);
+	r->units8 = powf(r->mma, 8) + powf(r->smem, 8) + powf(C(turn) + C(cturn) * doublings, 8);
 	float ahead =
 		v->stages > 1 ? (float)v->stages - 1 : .5f; /* stages that loads may be ahead */
 	r->factor = (many ? 1 + C(clus) : 1) * (v->roles == COST_NONE ? 1 + C(none) : 1) *
 		    (1 + C(thin) / (ahead * ahead * ahead));
 	r->alone = v->roles == COST_PINGPONG ? 1 + C(ping1) : 1;
 	r->step = C(ks) + (many ? C(cks) : 0);
-	r->latency = (C(lat) + (many ? C(clat) : 0)) / ahead;
+	r->latency = C(lat) + C(clat) * doublings;
+	r->r_ahead = 1 / ahead;
 	r->work = clk / (float)d->sms;
+}
+
+/* The part of the rows that the busiest CTA loads, of those that share them: slices are whole
+ * swizzles of eight rows. */
+static float share(int rows, int ctas)
+{
+	float all = rows / 8 % ctas ? C(lead) : 0;
+	return all + (1 - all) / (float)ctas;
+}
+
+/* Whether tiles share sectors of 32 bytes, which are then read too before parts are written. */
+static bool shares_sectors(const CostProduct *p, const CostVariant *v)
+{
+	return v->tile_n * p->bits_out / 8 % 32;
 }
 
 CostReady cost_ready(const CostProduct *p, const CostVariant *v, const CostDevice *d)
@@ -155,6 +196,8 @@ CostReady cost_ready(const CostProduct *p, const CostVariant *v, const CostDevic
 		.tile_n = (float)v->tile_n,
 		.r_cluster_m = 1 / (float)v->cluster_m,
 		.r_cluster_n = 1 / (float)v->cluster_n,
+		.share_a = share(v->tile_m, v->cluster_n),
+		.share_b = share(v->tile_n, v->cluster_m),
 		.cluster_m = (float)v->cluster_m,
 		.cluster_n = (float)v->cluster_n,
 		.tile_k = (float)v->tile_k,
@@ -162,13 +205,15 @@ CostReady cost_ready(const CostProduct *p, const CostVariant *v, const CostDevic
 		.r_split_k = 1 / (float)(v->tile_k * v->split),
 		.r_held = 1 / one,
 		.places = all,
+		.most_tiles = v->workspace ? all : INFINITY,
 		.r_places = 1 / all,
 		.ctas = (float)v->ctas,
 		.r_ctas = 1 / (float)v->ctas,
 		.group = (float)(v->group ? v->group : 8),
-		.epilogue = C(e0),
-		.epilogue_byte = C(ep) / 64 * (1 + ragged(p, v)),
-		.stores = 1 + C(wmem) * ragged(p, v),
+		.epilogue = C(e0) + C(ec) * (float)chunks(v),
+		.epilogue_byte = C(ep) / 64 * (v->warpgroups < 2 ? 1 + C(ep1) : 1) *
+				 (shares_sectors(p, v) ? 1 + C(part) : 1),
+		.stores = shares_sectors(p, v) ? 1 + C(partm) : 1,
 		.fill = C(fill) + C(cfill) * log2f((float)(v->cluster_m * v->cluster_n)),
 		.exchange = exchange(v),
 		.shared = v->ctas > 1 ? powf(1 + C(co), 3) : 1,
@@ -254,8 +299,9 @@ static inline float root8(float x)
 }
 
 typedef struct {
-	float mt, nt; /* tiles along each side, whole clusters */
-	float a, b;   /* rows of a tile that exist, on the average */
+	float mt, nt;       /* tiles along each side, whole clusters */
+	float a, b;         /* rows of a tile that exist, on the average */
+	float out_a, out_b; /* that do not, of all tiles of whole clusters */
 	float steps, rounds;
 } Tiling;
 
@@ -271,6 +317,8 @@ static inline Tiling tiling(const CostReady *v, const CostAt *s, Parts *p)
 	};
 	p->tiles = t.mt * t.nt * v->split * s->batch;
 	p->per_sm = up(p->tiles, v->r_held);
+	t.out_a = v->tile_m - s->m / t.mt;
+	t.out_b = v->tile_n - s->n / t.nt;
 	t.rounds = up(p->tiles, v->r_places);
 	return t;
 }
@@ -278,19 +326,18 @@ static inline Tiling tiling(const CostReady *v, const CostAt *s, Parts *p)
 /* Clocks of one step of k of a tile. */
 static inline void step(const CostReady *v, const CostAt *s, const Tiling *t, Parts *p)
 {
-	float in = t->a * v->r_cluster_n * s->load_a + t->b * v->r_cluster_m * s->load_b;
-	float out = (v->tile_m - t->a) * v->r_cluster_n * s->out_a +
-		    (v->tile_n - t->b) * v->r_cluster_m * s->out_b;
+	float in = t->a * v->share_a * s->load_a + t->b * v->share_b * s->load_b;
+	float out = t->out_a * s->out_a + t->out_b * s->out_b;
 	p->load = (in + out) * v->tile_k;
 	float l2 = p->load * p->load, l4 = l2 * l2;
 	float alone = p->per_sm <= 1 ? v->alone : 1;
-	p->step = root8(v->mma8 + v->smem8 + l4 * l4) * v->factor * alone + v->step;
+	p->step = root8(v->units8 + l4 * l4) * v->factor * alone + v->step;
 }
 
 /* Clocks of the busiest SM. */
 static inline void clocks(const CostReady *v, const CostAt *s, const Tiling *t, Parts *p)
 {
-	p->loop = t->steps * most(p->step, v->latency);
+	p->loop = t->steps * most(p->step, (v->latency + p->load) * v->r_ahead);
 	p->epilogue = v->epilogue + v->epilogue_byte * t->a * t->b * s->bytes;
 	float half = (p->loop + p->epilogue) * .5f;
 	float more =
@@ -315,9 +362,9 @@ static inline void sm_time(const CostReady *v, const CostAt *s, const Tiling *t,
 /* A row outside the tensor, which is filled with zeros, takes L2 longer than one inside. */
 static inline float l2_time(const CostReady *v, const CostAt *s, const Tiling *t)
 {
-	float a = s->m * s->l2_a + (v->tile_m * t->mt - s->m) * s->l2_out_a;
-	float b = s->n * s->l2_b + (v->tile_n * t->nt - s->n) * s->l2_out_b;
-	return a * t->nt * v->r_cluster_n + b * t->mt * v->r_cluster_m;
+	float a = s->m * s->l2_a * v->r_cluster_n + (v->tile_m * t->mt - s->m) * s->l2_out_a;
+	float b = s->n * s->l2_b * v->r_cluster_m + (v->tile_n * t->nt - s->n) * s->l2_out_b;
+	return a * t->nt + b * t->mt;
 }
 
 /* B is swept once for each group of tile rows, A once for each round of columns; a sweep is from
@@ -343,10 +390,13 @@ static inline void memory_time(const CostReady *v, const CostAt *s, const Tiling
 	p->l2 = l2_time(v, s, t) + s->first;
 }
 
-/* The third power of all that comes after the launch: no root, where only the order counts. */
+/* The third power of all that comes after the launch: no root, where only the order counts. CTAs
+ * that wait for sums in the workspace must all run at one time: else the launch is refused. */
 static inline float estimate(const CostReady *v, const CostAt *s, Parts *p)
 {
 	Tiling t = tiling(v, s, p);
+	if (p->tiles > v->most_tiles)
+		return INFINITY;
 	step(v, s, &t, p);
 	clocks(v, s, &t, p);
 	sm_time(v, s, &t, p);
@@ -366,7 +416,7 @@ double cost_us(const CostProduct *p, const CostVariant *v, const CostSizes *s, c
 {
 	CostReady r = cost_ready(p, v, d);
 	CostAt at = cost_at(p, s, d);
-	Parts q;
+	Parts q = {0};
 	double us = d->launch + cbrt(estimate(&r, &at, &q));
 	if (terms)
 		*terms = (CostTerms){
@@ -378,8 +428,8 @@ double cost_us(const CostProduct *p, const CostVariant *v, const CostSizes *s, c
 			.epilogue = q.epilogue * at.r_clock,
 			.exchange = r.exchange * at.r_clock,
 			.step = q.step,
-			.mma = root8(r.mma8),
-			.smem = root8(r.smem8),
+			.mma = r.mma,
+			.smem = r.smem,
 			.load = q.load,
 			.tiles = q.tiles,
 			.per_sm = q.per_sm,

@@ -58,6 +58,7 @@ typedef struct {
 /* The row whose name this is part of, or else the nearest: the one for its SMs, scaled. */
 CostDevice cost_device(const char *name, int sms, double clock_ghz, double hbm_tb_s);
 
+/* Infinite where the launch would be refused. */
 double cost_us(const CostProduct *p, const CostVariant *v, const CostSizes *s, const CostDevice *d,
 	       CostTerms *terms); /* NULL: not wanted */
 
@@ -65,10 +66,12 @@ double cost_us(const CostProduct *p, const CostVariant *v, const CostSizes *s, c
  * rank grows with the time, and is no time. r_x is 1 / x. */
 typedef struct {
 	float r_tile_m, r_tile_n, tile_m, tile_n, r_cluster_m, r_cluster_n, cluster_m, cluster_n;
-	float tile_k, split,
-		r_split_k; /* split_k: elements of k of a step of all that share a tile */
-	float r_held, places, r_places, ctas, r_ctas;           /* CTAs at a time: one an SM, all */
-	float group, mma8, smem8, factor, alone, step, latency; /* of a step; mma8: its 8th power */
+	float share_a, share_b;         /* of a tile's rows: what the busiest CTA loads */
+	float tile_k, split, r_split_k; /* split_k: k of a step of all that share a tile */
+	float r_held, places, r_places, ctas, r_ctas; /* CTAs at a time: one an SM, all */
+	float most_tiles;
+	/* of a step, from mma on; units8: the 8th powers of all units but loads */
+	float group, mma, smem, units8, factor, alone, step, latency, r_ahead;
 	float work, epilogue, epilogue_byte, stores, fill, exchange, further, hide, shared;
 	int pingpong;
 } CostReady;

@@ -9,7 +9,7 @@ import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-GUESSED = {"ws0", "wsb", "none"}  # no point tells of them
+GUESSED = {"none"}  # no point tells of them
 SHARP = .15   # weight of a kernel: exp(-(its time over the best - 1) / SHARP), plus a little
 ONCE = .15   # of one that was not timed again: such times are noisier, and too long, since the short ones were timed again
 LEVEL = .3    # weight of a size's mean error beside the errors within it
@@ -39,35 +39,39 @@ class Formula:
         return out
 
 
-Size = collections.namedtuple("Size", "mnk points us final torch")
+Size = collections.namedtuple("Size", "run mnk points us final torch third")
 
 
 def read(path):
-    """The sizes of a table of points."""
-    rows = collections.defaultdict(list)
+    """The sizes of a table of points, each as often as there are runs that have it, all of them in one third."""
+    rows, number = collections.defaultdict(list), {}
     for line in gzip.open(path, "rt"):
         if line[0].isdigit():
-            x = [float(w) for w in line.split()]
-            rows[tuple(x[:3])].append(x)
-    for mnk, r in rows.items():
+            run, *x = (float(w) for w in line.split())
+            rows[int(run), tuple(x[:3])].append(x)
+    for mnk in sorted({mnk for _, mnk in rows}):
+        number[mnk] = len(number)
+    for (run, mnk), r in rows.items():
         r = np.array(r)
         ours = r[r[:, 5] > 0]
-        yield Size(mnk, np.delete(ours, (3, 4), 1), ours[:, 3], ours[:, 4] > 0, r[r[:, 5] == 0][0, 3])
+        yield Size(run, mnk, np.delete(ours, (3, 4), 1), ours[:, 3], ours[:, 4] > 0, r[r[:, 5] == 0][0, 3], number[mnk] % 3)
 
 
-def weights(size):
-    w = np.exp(-(size.us / size.us.min() - 1) / SHARP) * np.where(size.final, 1, ONCE) + .02 * ONCE
+def weights(size, us):
+    """us: estimates. A kernel counts by how near the best it is, or would be picked."""
+    near = np.minimum(size.us / size.us.min(), us / us.min())
+    w = np.exp(-(near - 1) / SHARP) * np.where(size.final, 1, ONCE) + .02 * ONCE
     return w / w.sum()
 
 
 class Errors:
     """Of the logarithm of the time: within each size, then of the sizes."""
-    def __init__(self, formula, sizes):
+    def __init__(self, formula, sizes, value):
         self.formula, self.n = formula, len(sizes)
         self.points = np.vstack([s.points for s in sizes])
         self.log = np.log(np.concatenate([s.us for s in sizes]))
         self.of = np.repeat(np.arange(self.n), [len(s.us) for s in sizes])
-        self.w = np.concatenate([weights(s) for s in sizes])
+        self.w = np.concatenate([weights(s, formula.us(value, s.points)) for s in sizes])
 
     def at(self, value):
         e = np.log(self.formula.us(value, self.points)) - self.log
@@ -83,7 +87,7 @@ class Errors:
 def fit(formula, sizes, steps=12):
     """Gauss and Newton on the logarithms of the constants; the constants and their standard errors."""
     free = np.array([n not in GUESSED for n in formula.names])
-    x0, errors = np.log(formula.start[free]), Errors(formula, sizes)
+    x0, errors = np.log(formula.start[free]), Errors(formula, sizes, formula.start)
     x, damp = x0.copy(), 1e-3
 
     def value(x):
@@ -94,7 +98,10 @@ def fit(formula, sizes, steps=12):
     def residuals(x):
         return np.concatenate([errors(value(x)), PRIOR * np.sqrt(len(sizes)) * (x - x0) / formula.sigma[free]])
     f = residuals(x)
-    for _ in range(steps):
+    for step in range(steps):
+        if step % 4 == 0:
+            errors = Errors(formula, sizes, value(x))
+            f = residuals(x)
         jacobian = np.array([(residuals(x + d) - residuals(x - d)) / .02 for d in .01 * np.eye(len(x))]).T
         h = jacobian.T @ jacobian
         for _ in range(6):
@@ -127,22 +134,23 @@ def show(what, r):
 
 def report(title, judged):
     """judged: pairs of constants and the sizes to judge them by."""
-    rank = [np.sqrt((e.w * e.at(v)[0] ** 2).sum() / e.n) for f, v, s in judged for e in [Errors(f, s)]]
-    print(f"{title}: error of the order {100 * np.mean(rank):.1f} %")
-    for final, of in ((True, "timed twice"), (False, "all points")):
+    print(title)
+    for what, runs, final in (("runs 1 and 2, 128 bytes of promotion", (1, 2), True), ("run 0, timed twice", (0,), True), ("run 0, all points", (0,), False)):
+        some = [(f, v, of) for f, v, sizes in judged for of in [[s for s in sizes if s.run in runs]]]
+        rank = [np.sqrt((e.w * e.at(v)[0] ** 2).sum() / e.n) for f, v, of in some for e in [Errors(f, of, v)]]
+        print(f"  {what}: error of the order {100 * np.mean(rank):.1f} %")
         for first in (1, 5):
-            show(f"  {of}, best of first {first}", np.concatenate([regrets(f, v, s, first, final) for f, v, s in judged]))
-    ratio = np.array([x.torch / x.us[x.final][np.argmin(f.us(v, x.points[x.final]))] for f, v, s in judged for x in s])
-    print(f"  torch.mm over the pick             {np.exp(np.log(ratio).mean()):.3f}, under .95 {100 * (ratio < .95).mean():.0f} %, worst {ratio.min():.2f}")
+            show(f"    best of first {first}", np.concatenate([regrets(f, v, of, first, final) for f, v, of in some]))
+        ratio = np.array([x.torch / x.us[x.final][np.argmin(f.us(v, x.points[x.final]))] for f, v, of in some for x in of])
+        print(f"    torch.mm over the pick           {np.exp(np.log(ratio).mean()):.3f}, under .95 {100 * (ratio < .95).mean():.0f} %, worst {ratio.min():.2f}")
 
 
 def main():
     path = sys.argv[1] if len(sys.argv) > 1 else os.path.join(HERE, "costs_h200.tsv.gz")
     formula, sizes = Formula(sys.argv[2] if len(sys.argv) > 2 else "NVIDIA H200"), list(read(path))
     report("costs.def as it is", [(formula, formula.start, sizes)])
-    thirds = [fit(formula, [s for i, s in enumerate(sizes) if i % 3 != k])[0] for k in range(3)]
-    report("fitted, the sizes fitted to", [(formula, v, [s for i, s in enumerate(sizes) if i % 3 != k]) for k, v in enumerate(thirds)])
-    report("fitted, the third left out", [(formula, v, sizes[k::3]) for k, v in enumerate(thirds)])
+    thirds = [fit(formula, [s for s in sizes if s.third != k])[0] for k in range(3)]
+    report("fitted, the third left out", [(formula, v, [s for s in sizes if s.third == k]) for k, v in enumerate(thirds)])
     value, error = fit(formula, sizes)
     for i, name in enumerate(formula.names):
         print(f"{name:8} {formula.start[i]:10.4g} -> {value[i]:10.4g}  +- {error[i]:.2f}   " + " ".join(f"{v[i]:10.4g}" for v in thirds))
