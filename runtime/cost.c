@@ -92,8 +92,10 @@ static float places(const CostVariant *v, const CostDevice *d, int of_sm)
 	return (float)((here > 1 ? here : 1) * ctas);
 }
 
-/* Columns of the mma that a warpgroup stores at a time, up to `most` where it can: whole swizzles, or
- * rows of an odd number of 16 bytes. */
+enum { WIDEST = 64 };
+
+/* Columns of the mma that a warpgroup stores at a time, up to `most` where it can: whole swizzles,
+ * or rows of an odd number of 16 bytes. */
 static int chunk(const CostVariant *v, int most)
 {
 	int columns = v->swap ? v->tile_m : v->tile_n, two = columns & -columns;
@@ -112,12 +114,17 @@ static int chunk(const CostVariant *v, int most)
  * the tile is small. */
 static int chunks(const CostVariant *v)
 {
-	enum { WIDEST = 64, FEW = 32 /* sums of a thread */ };
+	enum { FEW = 32 /* sums of a thread */ };
 	int columns = v->swap ? v->tile_m : v->tile_n, rows = v->swap ? v->tile_n : v->tile_m;
 	int repeat = rows / 64 / v->warpgroups > 1 ? rows / 64 / v->warpgroups : 1;
 	int most = repeat * columns / 2 <= FEW ? columns : repeat * columns / v->split;
 	int n = repeat * columns / chunk(v, most < WIDEST ? most : WIDEST);
 	return n > 1 ? n : 1;
+}
+
+int cost_columns(const CostVariant *v)
+{
+	return chunk(v, WIDEST);
 }
 
 /* Clocks of the exchange of a tile's sums. */

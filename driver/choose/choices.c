@@ -142,17 +142,32 @@ static bool take_values(const Choices *s, const SwapState *w, Candidate *x)
 	return true;
 }
 
-/* Stages that fit beside the buffer that results of a persistent kernel leave through. */
+/* Bytes of the slots that a persistent kernel's results leave through (passes/epilogue/epilogue.c). */
+static int64_t staging_bytes(const CostProduct *p, const CostVariant *v, int64_t room)
+{
+	enum { SLOTS = 2, ROWS = 64, PINGPONG = 2, ALIGN = 1024 };
+	int64_t bytes = (int64_t)ROWS * cost_columns(v) * p->bits_out / 8;
+	int64_t one = (bytes + ALIGN - 1) / ALIGN * ALIGN *
+		      (v->roles == COST_PINGPONG ? PINGPONG : v->warpgroups);
+	int64_t fit = one ? room / one : 0;
+	return (fit > SLOTS ? SLOTS : fit) * one;
+}
+
+/* What is derived where the source does not say (passes/smem/rings.c). */
 static int stages_of(const Choices *s, const SwapState *w, const CostVariant *v)
 {
-	enum { MOST = 8, STAGING = 16384 /* bytes of a warpgroup */ };
+	enum { MOST = 8, MOST_SMALL = 16, SMALL = 16384, BARRIERS = 16 /* bytes */ };
 	const Target *t = target_by_name(s->opt->target ? s->opt->target : "sm_90a");
 	const CostProduct *p = &w->work.product;
 	int64_t one =
-		((int64_t)v->tile_m * p->bits_a + (int64_t)v->tile_n * p->bits_b) * v->tile_k / 8;
-	int64_t room = ((t ? t->smem_bytes : 0) + SMEM_KEPT) / v->ctas - SMEM_KEPT -
-		       (v->persistent ? STAGING * v->warpgroups : 0);
-	return room / one > MOST ? MOST : (int)(room / one);
+		((int64_t)v->tile_m * p->bits_a + (int64_t)v->tile_n * p->bits_b) * v->tile_k / 8 +
+		BARRIERS;
+	int64_t room = ((t ? t->smem_bytes : 0) + SMEM_KEPT) / v->ctas - SMEM_KEPT;
+	if (v->persistent)
+		room -= staging_bytes(p, v, room - 2 * one);
+	int cluster = v->cluster_m * v->cluster_n * (v->workspace ? 1 : v->split);
+	int most = cluster <= CLUSTER_MOST && (v->swap || one <= SMALL) ? MOST_SMALL : MOST;
+	return room / one > most ? most : (int)(room / one);
 }
 
 typedef struct {
