@@ -13,6 +13,6 @@ if [ -x build/cuda/bin/ptxas ]; then
 	DSLC_PTXAS=$PWD/build/cuda/bin/ptxas
 	export DSLC_PTXAS
 fi
-build/release/dslc examples/gemm/gemm.gemm -o build/gemm.cubin
+build/release/dslc examples/pick/pick.gemm -o build/gemm.cubin
 echo "compiled and assembled: build/gemm.cubin ($(wc -c <build/gemm.cubin) bytes)"
-exec build/release/dslc run examples/gemm/gemm.gemm --size "$size"
+exec build/release/dslc run examples/pick/pick.gemm --size "$size"
