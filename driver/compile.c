@@ -66,7 +66,8 @@ static void define_set(Ctx *c, FrontendOpt *fo, const char *text)
 FrontendOpt compile_frontend(Ctx *c, const CompileOpt *opt, const char *const *more, int n)
 {
 	FrontendOpt fo = {.defines = NEWN(ctx_arena(c), Define, opt->ndefines + n + 1),
-			  .target = opt->target};
+			  .target = opt->target,
+			  .kernel = opt->kernel};
 	for (int i = 0; i < opt->ndefines; i++)
 		define_set(c, &fo, opt->defines[i]);
 	for (int i = 0; i < n; i++)
@@ -211,11 +212,6 @@ static bool is_done(const Compile *c, const Kernel *k)
 	       (k->stage == ST_PTX && c->opt->only < 0 && !attrs_get(&k->attrs, A_AFTER));
 }
 
-static bool is_wanted(const Compile *c, const Kernel *k)
-{
-	return !c->opt->kernel || !strcmp(c->opt->kernel, k->name);
-}
-
 static bool run_passes(Compile *c)
 {
 	bool ok = true;
@@ -236,7 +232,7 @@ static bool run_passes(Compile *c)
 		snapshot(c, k, AFTER_FRONTEND, true);
 		if (diag_errors(c->ctx) > errors)
 			return false;
-		if (!is_done(c, k) && is_wanted(c, k))
+		if (!is_done(c, k))
 			ok = passes_fit(c, k) && passes_run(k, &po) && ok;
 	}
 	if (ok && wants(c, EMIT_IR) && c->opt->ir_after == AFTER_LAST)
@@ -283,8 +279,7 @@ static void check_one(Compile *c, const Kernel *k)
 static bool run_check(Compile *c)
 {
 	for (int i = 0; c->opt->verify != VERIFY_OFF && i < c->module->kernels.n; i++)
-		if (c->module->kernels.at[i]->stage == ST_PTX &&
-		    is_wanted(c, c->module->kernels.at[i]))
+		if (c->module->kernels.at[i]->stage == ST_PTX)
 			check_one(c, c->module->kernels.at[i]);
 	return !diag_errors(c->ctx);
 }

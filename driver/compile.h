@@ -73,7 +73,7 @@ typedef struct {
 	int nsizes;
 	const char *card;        /* that they are made for, as the driver names it; NULL: an H200 */
 	bool one;                /* variant of each kernel is enough */
-	const char *kernel;      /* the only one that goes beyond the frontend; NULL: all */
+	const char *kernel;      /* the only one of the file that is compiled; NULL: all */
 	const Variant *variants; /* none: as the source is written */
 	int nvariants;
 	SaidVec *said;   /* what a .gemm says and where; may be NULL */

@@ -57,6 +57,7 @@ typedef struct {
 	Buf *ast;           /* the syntax tree as text (--emit=ast); may be NULL */
 	SaidVec *said;      /* gets a row for each of said.def; may be NULL; the ctx's */
 	NamedVec *names;    /* may be NULL; the ctx's */
+	const char *kernel; /* the only one of the file that is compiled; NULL: all */
 	ChoiceVec *choices; /* gets what is open; may be NULL; the ctx's */
 	bool syntax_only;   /* stop after sema: the module has no kernels */
 } FrontendOpt;

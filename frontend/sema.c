@@ -158,6 +158,8 @@ void sema_file(Sema *s, const Node *file)
 {
 	s->place = AT_FILE;
 	for (int i = 0; i < file->kids.n && !sema_tired(s); i++)
-		sema_stmt(s, file->kids.at[i]);
+		if (!s->opt->kernel || file->kids.at[i]->kind != N_KERNEL ||
+		    !strcmp(s->opt->kernel, file->kids.at[i]->name))
+			sema_stmt(s, file->kids.at[i]);
 	scope_leave(s, 0);
 }

@@ -55,6 +55,7 @@ static bool probe(Choices *s, Ctx *c, const short *at, bool swap, Work *out)
 			 ctx_strf(s->ctx, "%s=swap;", prefixed(s, s->kernel, "schedule")));
 	FrontendOpt fo = compile_frontend(c, s->opt, d.at, d.n);
 	int src = ctx_src(c, s->source->name, s->source->text, s->source->size);
+	fo.kernel = s->kernel;
 	const Module *m = frontend_compile(c, src, &fo);
 	const Kernel *k = kernel_named(m, s->kernel);
 	s->alone |= k && m->kernels.n == 1;
@@ -142,7 +143,8 @@ static bool take_values(const Choices *s, const SwapState *w, Candidate *x)
 	return true;
 }
 
-/* Bytes of the slots that a persistent kernel's results leave through (passes/epilogue/epilogue.c). */
+/* Bytes of the slots that results of a persistent kernel leave through
+ * (passes/epilogue/epilogue.c). */
 static int64_t staging_bytes(const CostProduct *p, const CostVariant *v, int64_t room)
 {
 	enum { SLOTS = 2, ROWS = 64, PINGPONG = 2, ALIGN = 1024 };
@@ -235,6 +237,15 @@ void choices_each(const Choices *s, void (*visit)(void *user, const Candidate *x
 				each_schedule(&k, &x);
 		} while (next_values(s, x.at));
 	}
+}
+
+void choices_legal(const Choices *s, Defines *out)
+{
+	bool swap = !s->swap[0].legal;
+	define_values(s, s->swap[swap].first, out);
+	if (swap)
+		vec_push(ctx_arena(s->ctx), out,
+			 ctx_strf(s->ctx, "%s=swap;", prefixed(s, s->kernel, "schedule")));
 }
 
 static const char *schedule_text(const Choices *s, const Candidate *x)

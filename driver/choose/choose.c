@@ -5,11 +5,13 @@
  *  -> -DbM=64 -DbN=64 -Dschedule="roles cooperative; split_k 2;" */
 #include "driver/choose/choose.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { POOL_MOST = 96 /* of one size */, POOL_EACH = 8 /* of many */, FAMILY = 16, TRIES = 64 };
 enum { TILE_AND_ROLES = (1 << AT_CLUSTER) - 1, ALL_OF_IT = (1 << AT_COUNT) - 1 };
-#define ENOUGH 0.02 /* in the mean over the best of each size: no further variant */
+#define LEAST_GAIN 0.001 /* of a variant more */
+#define ENOUGH     0.02  /* in the mean over the best of each size: no further variant */
 
 static Arena *arena(const Chooser *c)
 {
@@ -19,20 +21,36 @@ static Arena *arena(const Chooser *c)
 /* ------------------------------------------------------------------ the pool */
 /* The best of one size, in order. */
 typedef struct {
-	const Work *work;
-	const CostDevice *device;
+	const Chooser *c;
 	CostAt at;
 	int most, n;
 	float rank[POOL_MOST];
 	Candidate x[POOL_MOST];
 } Best;
 
+static bool is_like(const Candidate *x, const Candidate *y, unsigned where)
+{
+	for (int i = 0; i < AT_COUNT; i++)
+		if (where >> i & 1 && x->at[i] != y->at[i])
+			return false;
+	return true;
+}
+
+static bool is_refused(const Chooser *c, const Candidate *x)
+{
+	for (int i = 0; i < c->refused.n; i++)
+		if (is_like(&c->refused.at[i].x, x, c->refused.at[i].where))
+			return true;
+	return false;
+}
+
 static void keep_best(void *user, const Candidate *x)
 {
 	Best *b = user;
-	CostReady ready = cost_ready(&b->work->product, &x->v, b->device);
+	const CostProduct *product = &choices_work(&b->c->of)->product;
+	CostReady ready = cost_ready(product, &x->v, &b->c->device);
 	float rank = cost_rank(&ready, &b->at);
-	if (b->n == b->most && rank >= b->rank[b->n - 1])
+	if ((b->n == b->most && rank >= b->rank[b->n - 1]) || is_refused(b->c, x))
 		return;
 	int i = b->n < b->most ? b->n++ : b->n - 1;
 	for (; i > 0 && b->rank[i - 1] > rank; i--) {
@@ -46,60 +64,57 @@ static void keep_best(void *user, const Candidate *x)
 static Entry *in_pool(const Chooser *c, const Candidate *x)
 {
 	for (int i = 0; i < c->pool.n; i++)
-		if (!memcmp(c->pool.at[i].x.at, x->at, sizeof x->at))
-			return &c->pool.at[i];
+		if (!memcmp(c->pool.at[i]->x.at, x->at, sizeof x->at))
+			return c->pool.at[i];
 	return NULL;
 }
 
 static void add_to_pool(Chooser *c, const Candidate *x)
 {
-	Entry e = {*x, false, NEWN(arena(c), float, c->sizes.n)};
-	for (int i = 0; i < c->sizes.n; i++) {
-		e.us[i] = (float)cost_us(&choices_work(&c->of)->product, &x->v, &c->sizes.at[i],
-					 &c->device, NULL);
-		if (!c->pool.n || e.us[i] < c->floor[i])
-			c->floor[i] = e.us[i];
-	}
+	Entry *e = NEW(arena(c), Entry);
+	*e = (Entry){.x = *x, .us = NEWN(arena(c), float, c->sizes.n)};
+	for (int i = 0; i < c->sizes.n; i++)
+		e->us[i] = (float)cost_us(&choices_work(&c->of)->product, &x->v, &c->sizes.at[i],
+					  &c->device, NULL);
 	vec_push(arena(c), &c->pool, e);
 }
 
-static void fill_pool(Chooser *c)
+static void fill_size(Chooser *c, int size)
 {
 	Best *b = NEW(arena(c), Best);
-	const Work *w = choices_work(&c->of);
-	c->floor = NEWN(arena(c), float, c->sizes.n);
+	*b = (Best){.c = c, .most = c->sizes.n > 1 ? POOL_EACH : POOL_MOST};
+	b->at = cost_at(&choices_work(&c->of)->product, &c->sizes.at[size], &c->device);
+	choices_each(&c->of, keep_best, b);
+	for (int j = 0; j < b->n; j++)
+		if (!in_pool(c, &b->x[j]))
+			add_to_pool(c, &b->x[j]);
+}
+
+/* The least time at a size, of what is not refused. */
+static float least_us(const Chooser *c, int size)
+{
+	float us = INFINITY;
+	for (int i = 0; i < c->pool.n; i++)
+		if (!c->pool.at[i]->refused && c->pool.at[i]->us[size] < us)
+			us = c->pool.at[i]->us[size];
+	return us;
+}
+
+/* Where what was best at a size is refused, others come into the pool. */
+static void fill_pool(Chooser *c)
+{
 	for (int i = 0; i < c->sizes.n; i++) {
-		*b = (Best){.work = w,
-			    .device = &c->device,
-			    .most = c->sizes.n > 1 ? POOL_EACH : POOL_MOST};
-		b->at = cost_at(&w->product, &c->sizes.at[i], &c->device);
-		choices_each(&c->of, keep_best, b);
-		for (int j = 0; j < b->n; j++)
-			if (!in_pool(c, &b->x[j]))
-				add_to_pool(c, &b->x[j]);
+		if (least_us(c, i) > c->floor[i])
+			fill_size(c, i);
+		c->floor[i] = least_us(c, i);
 	}
 }
 
 /* ------------------------------------------------------------------ what is refused */
-/* What is compiled to see whether a candidate is accepted: the file, its other kernels in any legal
- * form. */
-static VariantVec variants_with(Chooser *c, const Candidate *x)
-{
-	VariantVec all = {0};
-	Defines d = {0};
-	choices_defines(&c->of, x, &d);
-	vec_push(arena(c), &all,
-		 ((Variant){.kernel = c->of.kernel, .defines = d.at, .ndefines = d.n}));
-	for (int i = 0; i < c->of.firsts->n; i++)
-		if (strcmp(c->of.firsts->at[i].kernel, c->of.kernel) != 0)
-			vec_push(arena(c), &all, c->of.firsts->at[i]);
-	return all;
-}
-
 /* Whether the compiler takes it, short of code. */
 static bool accepts(Chooser *c, const Candidate *x)
 {
-	VariantVec all = variants_with(c, x);
+	Defines d = {0};
 	CompileOut out = {.exit_code = 0};
 	CompileOpt opt = *c->of.opt;
 	Ctx *scratch = ctx_new();
@@ -109,8 +124,10 @@ static bool accepts(Chooser *c, const Candidate *x)
 	opt.after = NULL;
 	opt.said = NULL;
 	opt.names = NULL;
-	opt.variants = all.at;
-	opt.nvariants = all.n;
+	choices_defines(&c->of, x, &d);
+	Variant v = {.kernel = c->of.kernel, .defines = d.at, .ndefines = d.n};
+	opt.variants = &v;
+	opt.nvariants = 1;
 	c->tries++;
 	bool ok = compile_closed(scratch, c->of.source, &opt, &out);
 	compile_out_free(&out);
@@ -118,18 +135,11 @@ static bool accepts(Chooser *c, const Candidate *x)
 	return ok;
 }
 
-static bool is_like(const Candidate *x, const Candidate *y, unsigned where)
-{
-	for (int i = 0; i < AT_COUNT; i++)
-		if (where >> i & 1 && x->at[i] != y->at[i])
-			return false;
-	return true;
-}
-
 static void drop_like(Chooser *c, const Candidate *x, unsigned where)
 {
+	vec_push(arena(c), &c->refused, ((Refusal){*x, where}));
 	for (int i = 0; i < c->pool.n; i++)
-		c->pool.at[i].dead |= is_like(&c->pool.at[i].x, x, where);
+		c->pool.at[i]->refused |= is_like(&c->pool.at[i]->x, x, where);
 }
 
 /* What falls with a candidate that is refused. Its tile and roles, if these alone are refused too;
@@ -177,12 +187,13 @@ static Entry *next_entry(const Chooser *c)
 {
 	Entry *best = NULL;
 	double least = 0;
-	if (c->measured && !c->measured->dead)
+	if (c->measured && !c->measured->refused && !c->measured->taken)
 		return c->measured;
 	for (int i = 0; i < c->pool.n; i++) {
-		Entry *e = &c->pool.at[i];
-		double loss = e->dead ? 0 : loss_with(c, e);
-		if (!e->dead && is_general(c, e) && (!best || loss < least)) {
+		Entry *e = c->pool.at[i];
+		bool live = !e->refused && !e->taken && is_general(c, e);
+		double loss = live ? loss_with(c, e) : 0;
+		if (live && (!best || loss < least)) {
 			best = e;
 			least = loss;
 		}
@@ -195,7 +206,7 @@ static void take(Chooser *c, Entry *e)
 	for (int i = 0; i < c->sizes.n; i++)
 		if (!c->chosen.n || e->us[i] < c->best[i])
 			c->best[i] = e->us[i];
-	e->dead = true;
+	e->taken = true;
 	vec_push(arena(c), &c->chosen, e);
 }
 
@@ -209,12 +220,16 @@ static void choose(Chooser *c, int most, double enough)
 {
 	Entry *e;
 	while (c->chosen.n < most && c->tries < TRIES && (e = next_entry(c))) {
-		if (c->chosen.n && loss_with(c, NULL) <= enough)
+		double loss = c->chosen.n ? loss_with(c, NULL) : INFINITY;
+		if (enough >= 0 && (loss <= enough || loss - loss_with(c, e) < LEAST_GAIN))
 			return;
-		if (accepts(c, &e->x))
+		if (accepts(c, &e->x)) {
 			take(c, e);
-		else
+		} else {
 			refuse_like(c, &e->x);
+			if (c->of.known)
+				fill_pool(c);
+		}
 	}
 }
 
@@ -265,7 +280,9 @@ static void fill_unknown(Chooser *c)
 	c->sizes = (SizesVec){.n = 1};
 	c->floor = NEWN(arena(c), float, 1);
 	*c->floor = 1;
-	vec_push(arena(c), &c->pool, ((Entry){.us = c->floor}));
+	Entry *e = NEW(arena(c), Entry);
+	e->us = c->floor;
+	vec_push(arena(c), &c->pool, e);
 }
 
 /* ------------------------------------------------------------------ what was measured */
@@ -326,10 +343,10 @@ static void say_stale(const File *f, const Chooser *c)
 
 static void begin(File *f, Chooser *c)
 {
-	c->of.firsts = &f->firsts;
 	if (c->of.known && sizes_counted(f->say, f->ctx, f->opt, choices_work(&c->of), &c->sizes)) {
 		c->device = cost_device(f->opt->card, 0, 0, 0);
 		add_tuned_sizes(f, c);
+		c->floor = NEWN(arena(c), float, c->sizes.n);
 		fill_pool(c);
 		add_measured(f, c);
 	} else if (!c->of.known && c->of.schedule && !c->of.npicks) {
@@ -339,18 +356,32 @@ static void begin(File *f, Chooser *c)
 }
 
 /* Legal values for each kernel, so that another's can be tried. */
+static void warn_illegal(File *f, const Choices *s)
+{
+	for (int i = 0; s->known && i < s->npicks; i++)
+		for (int j = 0; j < s->pick[i].n; j++) {
+			bool legal = false;
+			for (int swap = 0; swap < 2; swap++)
+				legal |= s->swap[swap].legal && s->swap[swap].of[i][j].tile_m;
+			if (!legal)
+				diag(f->say, NOLOC, D_W0603,
+				     "%s: %s = %s is legal with no other choice\n"
+				     "take %s out of the pick",
+				     s->kernel, s->pick[i].name, s->pick[i].values[j],
+				     s->pick[i].values[j]);
+		}
+}
+
 static void open_all(File *f)
 {
 	for (int i = 0; i < f->kernels.n; i++) {
 		Choices *s = &f->kernels.at[i].of;
 		Defines d = {0};
 		choices_open(s);
-		bool swap = !s->swap[0].legal;
-		Candidate x = {.at = {[AT_SWAP] = swap}};
+		warn_illegal(f, s);
 		if (!s->known)
 			continue;
-		memcpy(x.at, s->swap[swap].first, sizeof s->swap[swap].first);
-		choices_defines(s, &x, &d);
+		choices_legal(s, &d);
 		vec_push(ctx_arena(f->ctx), &f->firsts,
 			 ((Variant){.kernel = s->kernel, .defines = d.at, .ndefines = d.n}));
 	}
@@ -416,6 +447,13 @@ const char *chosen_name(const Chooser *c, int i)
 	return c->chosen.n > 1 ? variant_name(c->of.ctx, kernel, i + 1) : kernel;
 }
 
+static void take_back(Chooser *c)
+{
+	for (int i = 0; i < c->chosen.n; i++)
+		c->chosen.at[i]->taken = false;
+	c->chosen.n = 0;
+}
+
 /* Of what ptxas spills, the tile and roles are not chosen again. */
 static bool drop_spilled(File *f, CompileOut *out)
 {
@@ -424,7 +462,7 @@ static bool drop_spilled(File *f, CompileOut *out)
 		for (int j = 0; j < c->chosen.n; j++)
 			if (!strcmp(chosen_name(c, j), out->spilled)) {
 				drop_like(c, &c->chosen.at[j]->x, TILE_AND_ROLES);
-				c->chosen.n = 0;
+				take_back(c);
 				return c->tries < TRIES;
 			}
 	}
@@ -488,9 +526,8 @@ static bool choose_all(File *f, CompileOut *out)
 
 static File open_file(Ctx *say, const Source *source, const CompileOpt *opt)
 {
-	bool closed = source->is_ir || opt->syntax_only || opt->stop_after == AFTER_FRONTEND;
 	File f = {.say = say, .ctx = ctx_new(), .source = source, .opt = opt};
-	if (!closed)
+	if (!source->is_ir)
 		read_choices(&f);
 	return f;
 }
@@ -529,10 +566,25 @@ bool choose_ranked(Ctx *ctx, const Source *source, const CompileOpt *opt, int mo
 	return out->n > 0 && !diag_errors(ctx);
 }
 
+/* Where nothing comes of a choice, picks have values that are legal, and schedules stay open. */
+static bool compile_legal(File *f, CompileOut *out)
+{
+	CompileOpt opt = *f->opt;
+	bool picks = false;
+	for (int i = 0; i < f->kernels.n; i++)
+		picks |= f->kernels.at[i].of.npicks > 0;
+	if (picks)
+		open_all(f);
+	opt.variants = f->firsts.at;
+	opt.nvariants = f->firsts.n;
+	return compile_closed(f->say, f->source, &opt, out);
+}
+
 bool compile_run(Ctx *ctx, const Source *source, const CompileOpt *opt, CompileOut *out)
 {
 	File f = open_file(ctx, source, opt);
-	bool ok = f.kernels.n ? choose_all(&f, out) : compile_closed(ctx, source, opt, out);
+	bool looks = opt->syntax_only || opt->stop_after == AFTER_FRONTEND;
+	bool ok = f.kernels.n && !looks ? choose_all(&f, out) : compile_legal(&f, out);
 	if (!ok && !out->exit_code)
 		out->exit_code = EXIT_DIAGS;
 	ctx_free(f.ctx);

@@ -31,7 +31,6 @@ typedef struct {
 	Ctx *ctx;
 	const Source *source;
 	const CompileOpt *opt;
-	const VariantVec *firsts; /* of all kernels, legal values */
 	const char *kernel;
 	bool alone;    /* in its file: its defines need not name it */
 	bool schedule; /* is open */
@@ -45,6 +44,8 @@ typedef struct {
 void choices_open(Choices *s);
 const Work *choices_work(const Choices *s);
 void choices_each(const Choices *s, void (*visit)(void *user, const Candidate *x), void *user);
+/* Values that are legal together, and no more of the schedule than they need. */
+void choices_legal(const Choices *s, Defines *out);
 /* "bM=128", "schedule=roles cooperative; persistent;" */
 void choices_defines(const Choices *s, const Candidate *x, Defines *out);
 /* The candidate that has these defines, without names of kernels in them; false: there is none. */
@@ -53,14 +54,20 @@ bool choices_find(const Choices *s, const Defines *d, Candidate *out);
 /* A candidate that is the best, or near, at some size; us: at each. */
 typedef struct {
 	Candidate x;
-	bool dead; /* refused, or chosen */
+	bool refused, taken;
 	float *us;
 } Entry;
+/* Candidates that are like this one where a bit of AT_.. says so. */
+typedef struct {
+	Candidate x;
+	unsigned where;
+} Refusal;
 typedef struct {
 	Choices of;
 	SizesVec sizes;
 	CostDevice device;
-	VEC(Entry) pool;
+	VEC(Entry *) pool;
+	VEC(Refusal) refused;
 	float *floor, *best; /* us at each size: of all; of those chosen */
 	VEC(Entry *) chosen;
 	const Tuned *line; /* of FILE.tune, for these sizes; NULL: there is none */

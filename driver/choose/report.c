@@ -19,8 +19,9 @@ static const Entry *runner_up(const Chooser *c)
 {
 	const Entry *best = NULL;
 	for (int i = 0; i < c->pool.n; i++)
-		if (!c->pool.at[i].dead && (!best || c->pool.at[i].us[0] < best->us[0]))
-			best = &c->pool.at[i];
+		if (!c->pool.at[i]->refused && !c->pool.at[i]->taken &&
+		    (!best || c->pool.at[i]->us[0] < best->us[0]))
+			best = c->pool.at[i];
 	return best;
 }
 

@@ -1,0 +1,77 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# What the driver makes of a source that leaves tile and schedule open: for which sizes, what is said of it, and what is refused.
+. "$(dirname "$0")/lib.sh"
+cp "$root/examples/pick/pick.gemm" open.gemm
+
+# defines SIZE...: what is chosen for it, without the sizes
+defines()
+{
+	"$dslc" check -v open.gemm --for "$1" --card H200 2>&1 | sed -n 's/^gemm for .* on [^:]*: //p'
+}
+
+# ------------------------------------------------------------------ sizes decide
+few=$(defines M=16,N=4096,K=4096) many=$(defines M=4096,N=4096,K=4096)
+case $few in *swap*) ;; *) fail "16 rows: $few" ;; esac
+case $many in *swap*) fail "4096 rows: $many" ;; *persistent*) ;; *) fail "4096 rows: $many" ;; esac
+[ "$few" = "$(defines K=4096,N=4096,M=16)" ] || fail "the order of sizes changes what is chosen"
+[ "$few" != "$(defines M=1,N=1024,K=65536)" ] || fail "1 x 1024 x 65536 is chosen for like 16 x 4096 x 4096"
+
+# five lines, and the same kernel as its defines make
+expect 0 check -v open.gemm --for M=16,N=4096,K=4096
+has err "estimate" "a step of k takes" "tiles, 1 on the busiest SM" "next: " "memory"
+expect 0 -q -S open.gemm --for M=16,N=4096,K=4096 -o chosen.ptx
+eval "expect 0 -q -S open.gemm $few -o given.ptx"
+grep -v '^	*\.\(file\|loc\)\|"open' chosen.ptx >a
+grep -v '^	*\.\(file\|loc\)\|"open' given.ptx >b
+cmp a b || fail "what is chosen is not what its defines make"
+
+# what is written is kept
+expect 0 check -v open.gemm -DbM=128 --for M=16,N=4096,K=4096
+lacks err "bM="
+sed 's/^}/    schedule { auto; cluster (2,1); roles cooperative; }\n}/' open.gemm >kept.gemm
+expect 0 kept.gemm -q --emit=ir --stop-after=frontend -o kept.ir
+expect 0 check -v kept.gemm --for M=4096,N=4096,K=4096
+lacks err pingpong "cluster (1" "cluster (4"
+
+# ------------------------------------------------------------------ families
+expect 0 -v --emit=manifest open.gemm -o family.json
+has err "variants for 80 sizes on NVIDIA H200" "gemm__2: -DbM="
+has family.json '"family":"gemm"' '"symbol":"gemm__2"'
+n=$(grep -c '"family":"gemm"' family.json)
+[ "$n" -gt 3 ] && [ "$n" -le 16 ] || fail "$n variants"
+! sed -n '/"name":"gemm"/,/"name":"gemm__2"/p' family.json | grep -q '"workspace":1' || fail "the first variant needs workspace"
+printf 'M=16,N=4096,K=4096 # few\n\nM=4096, N=4096, K=4096\n' >sizes
+expect 0 -v --emit=manifest open.gemm --for-many sizes -o two.json
+has err "2 variants for 2 sizes"
+expect 0 -v --emit=manifest open.gemm --for M=16,N=4096,K=4096 --for M=4096,N=4096,K=4096 -o same.json
+cmp two.json same.json || fail "--for twice is not --for-many"
+sed 's/pick(8 .. 256 by 8)/128/g' open.gemm >schedule.gemm
+expect 0 -v --emit=manifest schedule.gemm -o one.json
+has err "1 variant for 80 sizes"
+lacks one.json '"family"' KP_WORK '"kind":"work"'
+
+# two kernels, each for its own sizes of the same names
+sed 's/kernel gemm/kernel more/; 1d' open.gemm | cat open.gemm - >both.gemm
+expect 0 check -v both.gemm --for M=16,N=4096,K=4096
+has err "gemm for 16 x 4096 x 4096" "more for 16 x 4096 x 4096" "-Dgemm.bM=" "-Dmore.bM="
+
+# ------------------------------------------------------------------ what is refused
+expect 1 check open.gemm --for M=16,N=4096
+has err "E0612" "say nothing of K" "name it too: K=4096"
+expect 1 check open.gemm --for M=16,N=4096,K=4096,Q=1
+has err "E0612" "give Q, which no kernel here has"
+echo "M=16, N=many" >wrong
+expect 1 check open.gemm --for-many wrong
+has err "error[E0615]: wrong, line 1: 'N=many' is no size" "write a line as M=16, N=4096, K=4096"
+echo "# nothing" >none
+expect 1 check open.gemm --for-many none
+has err "error[E0615]: none has no sizes"
+expect 1 check open.gemm --for-many missing
+has err E0601
+sed 's/bM = pick(8 .. 256 by 8)/bM = pick(100, 128)/' open.gemm >illegal.gemm
+expect 0 check illegal.gemm --for M=512,N=512,K=512
+has err "warning[W0603]: gemm: bM = 100 is legal with no other choice" "take 100 out of the pick"
+sed 's/bM = pick(8 .. 256 by 8)/bM = pick(100, 101)/' open.gemm >never.gemm
+expect 1 check never.gemm --for M=512,N=512,K=512
+has err "error[E0303]"
