@@ -82,10 +82,15 @@ CostDevice cost_device(const char *name, int sms, double clock_ghz, double hbm_t
 
 /* ------------------------------------------------------------------ what depends on the variant */
 
+static int cluster_ctas(const CostVariant *v)
+{
+	return v->cluster_m * v->cluster_n * (v->workspace ? 1 : v->split);
+}
+
 /* CTAs that run at one time, where an SM holds so many. */
 static float places(const CostVariant *v, const CostDevice *d, int of_sm)
 {
-	int ctas = v->cluster_m * v->cluster_n * (v->workspace ? 1 : v->split);
+	int ctas = cluster_ctas(v);
 	int most = (int)(sizeof held / sizeof *held) - 1, row = ctas < most ? ctas : most;
 	int clusters = of_sm / 2 * held[row][1] + of_sm % 2 * held[row][0];
 	int here = clusters * d->sms / held[1][0];
@@ -221,7 +226,7 @@ CostReady cost_ready(const CostProduct *p, const CostVariant *v, const CostDevic
 		.epilogue_byte = C(ep) / 64 * (v->warpgroups < 2 ? 1 + C(ep1) : 1) *
 				 (shares_sectors(p, v) ? 1 + C(part) : 1),
 		.stores = shares_sectors(p, v) ? 1 + C(partm) : 1,
-		.fill = C(fill) + C(cfill) * log2f((float)(v->cluster_m * v->cluster_n)),
+		.fill = C(fill) + C(cfill) * log2f((float)cluster_ctas(v)),
 		.exchange = exchange(v),
 		.shared = v->ctas > 1 ? powf(1 + C(co), 3) : 1,
 		.pingpong = v->roles == COST_PINGPONG,
