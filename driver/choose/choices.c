@@ -142,7 +142,7 @@ static bool take_values(const Choices *s, const SwapState *w, Candidate *x)
 	return true;
 }
 
-/* Bytes of the slots that a persistent kernel's results leave through (passes/epilogue/epilogue.c). */
+/* Bytes that a persistent kernel keeps for storing its results (passes/epilogue/epilogue.c). */
 static int64_t staging_bytes(const CostProduct *p, const CostVariant *v, int64_t room)
 {
 	enum { SLOTS = 2, ROWS = 64, PINGPONG = 2, ALIGN = 1024 };
