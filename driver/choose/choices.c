@@ -145,8 +145,8 @@ static bool take_values(const Choices *s, const SwapState *w, Candidate *x)
 /* Bytes that a persistent kernel keeps for storing its results (passes/epilogue/epilogue.c). */
 static int64_t staging_bytes(const CostProduct *p, const CostVariant *v, int64_t room)
 {
-	enum { SLOTS = 2, ROWS = 64, PINGPONG = 2, ALIGN = 1024 };
-	int64_t bytes = (int64_t)ROWS * cost_columns(v) * p->bits_out / 8;
+	enum { SLOTS = 2, ROWS = 64, WIDEST = 64, PINGPONG = 2, ALIGN = 1024 };
+	int64_t bytes = (int64_t)ROWS * cost_columns(v, WIDEST) * p->bits_out / 8;
 	int64_t one = (bytes + ALIGN - 1) / ALIGN * ALIGN *
 		      (v->roles == COST_PINGPONG ? PINGPONG : v->warpgroups);
 	int64_t fit = one ? room / one : 0;
