@@ -82,49 +82,40 @@ CostDevice cost_device(const char *name, int sms, double clock_ghz, double hbm_t
 
 /* ------------------------------------------------------------------ what depends on the variant */
 
+static int cluster_ctas(const CostVariant *v)
+{
+	return v->cluster_m * v->cluster_n * (v->workspace ? 1 : v->split);
+}
+
 /* CTAs that run at one time, where an SM holds so many. */
 static float places(const CostVariant *v, const CostDevice *d, int of_sm)
 {
-	int ctas = v->cluster_m * v->cluster_n * (v->workspace ? 1 : v->split);
+	int ctas = cluster_ctas(v);
 	int most = (int)(sizeof held / sizeof *held) - 1, row = ctas < most ? ctas : most;
 	int clusters = of_sm / 2 * held[row][1] + of_sm % 2 * held[row][0];
 	int here = clusters * d->sms / held[1][0];
 	return (float)((here > 1 ? here : 1) * ctas);
 }
 
-enum { WIDEST = 64 };
-
-/* Columns of the mma that a warpgroup stores at a time, up to `most` where it can: whole swizzles,
- * or rows of an odd number of 16 bytes. */
-static int chunk(const CostVariant *v, int most)
+int cost_columns(const CostVariant *v, int most)
 {
-	int columns = v->swap ? v->tile_m : v->tile_n, two = columns & -columns;
-	if (!v->swap && two >= 16) {
-		while (two > 16 && two > most)
-			two /= 2;
-		return two;
-	}
+	int columns = v->swap ? v->tile_m : v->tile_n;
 	for (int c = most & -8; c > 8; c -= 8)
-		if (columns % c == 0 && (v->swap || c % 16))
+		if (columns % c == 0 && (v->swap || (columns % 16 ? c % 16 : !(c & (c - 1)))))
 			return c;
-	return v->swap ? 8 : columns;
+	return v->swap ? 8 : columns % 16 ? columns : 16;
 }
 
 /* Chunks of a tile that a warpgroup stores: one at least for each CTA that shares the tile, unless
  * the tile is small. */
 static int chunks(const CostVariant *v)
 {
-	enum { FEW = 32 /* sums of a thread */ };
+	enum { WIDEST = 64, FEW = 32 /* sums of a thread */ };
 	int columns = v->swap ? v->tile_m : v->tile_n, rows = v->swap ? v->tile_n : v->tile_m;
 	int repeat = rows / 64 / v->warpgroups > 1 ? rows / 64 / v->warpgroups : 1;
 	int most = repeat * columns / 2 <= FEW ? columns : repeat * columns / v->split;
-	int n = repeat * columns / chunk(v, most < WIDEST ? most : WIDEST);
+	int n = repeat * columns / cost_columns(v, most < WIDEST ? most : WIDEST);
 	return n > 1 ? n : 1;
-}
-
-int cost_columns(const CostVariant *v)
-{
-	return chunk(v, WIDEST);
 }
 
 /* Clocks of the exchange of a tile's sums. */
@@ -187,15 +178,10 @@ static float share(int rows, int ctas)
 	return all + (1 - all) / (float)ctas;
 }
 
-/* Whether tiles share sectors of 32 bytes, which are then read too before parts are written. */
-static bool shares_sectors(const CostProduct *p, const CostVariant *v)
-{
-	return v->tile_n * p->bits_out / 8 % 32;
-}
-
 CostReady cost_ready(const CostProduct *p, const CostVariant *v, const CostDevice *d)
 {
 	float one = places(v, d, 1), all = places(v, d, v->ctas);
+	bool shares = v->tile_n * p->bits_out / 8 % 32; /* sectors, with the next tile */
 	CostReady r = {
 		.r_tile_m = 1 / (float)v->tile_m,
 		.r_tile_n = 1 / (float)v->tile_n,
@@ -218,10 +204,9 @@ CostReady cost_ready(const CostProduct *p, const CostVariant *v, const CostDevic
 		.r_ctas = 1 / (float)v->ctas,
 		.group = (float)(v->group ? v->group : 8),
 		.epilogue = C(e0) + C(ec) * (float)chunks(v),
-		.epilogue_byte = C(ep) / 64 * (v->warpgroups < 2 ? 1 + C(ep1) : 1) *
-				 (shares_sectors(p, v) ? 1 + C(part) : 1),
-		.stores = shares_sectors(p, v) ? 1 + C(partm) : 1,
-		.fill = C(fill) + C(cfill) * log2f((float)(v->cluster_m * v->cluster_n)),
+		.epilogue_byte = C(ep) / 64 * (shares ? 1 + C(part) : 1),
+		.stores = shares ? 1 + C(partm) : 1,
+		.fill = C(fill) + C(cfill) * log2f((float)cluster_ctas(v)),
 		.exchange = exchange(v),
 		.shared = v->ctas > 1 ? powf(1 + C(co), 3) : 1,
 		.pingpong = v->roles == COST_PINGPONG,

@@ -55,8 +55,9 @@ typedef struct {
 	double tiles, per_sm; /* tiles of work of all CTAs; of the busiest SM */
 } CostTerms;
 
-/* Columns of the mma that a warpgroup stores at a time, of 16 bits, if k is not shared. */
-int cost_columns(const CostVariant *v);
+/* Columns of the mma, of 16 bits, that a warpgroup stores at a time, up to `most` where it can:
+ * whole swizzles, or rows of an odd number of 16 bytes. */
+int cost_columns(const CostVariant *v, int most);
 
 /* The row whose name this is part of, or else the nearest: the one for its SMs, scaled. */
 CostDevice cost_device(const char *name, int sms, double clock_ghz, double hbm_tb_s);

@@ -2,7 +2,7 @@
 /* choices.c - the ways to close what a source leaves open: each value of its picks, and where the
  * schedule is open the rows below. What a value comes to, the frontend says: it runs once for each
  * value, not for each pair, so picks must not depend on each other.
- *     const bM = pick(64, 128), bN = pick(64, 128);   ->  4 runs, 4 x 3 x 10 x 8 x 2 candidates */
+ *     const bM = pick(64, 128), bN = pick(64, 128);   ->  4 runs; then tables of schedules */
 #include "driver/choose/choose.h"
 
 #include <string.h>
@@ -19,8 +19,8 @@ static const struct {
 };
 static const struct {
 	int m, n;
-} clusters[] = {{1, 1}, {2, 1}, {1, 2}, {4, 1}, {1, 4}, {2, 2}, {8, 1}, {1, 8}, {4, 2}, {2, 4}};
-static const int splits[] = {1, 2, 3, 4, 6, 8, 12, 16}, ctas[] = {1, 2};
+} clusters[] = {{1, 1}, {2, 1}, {1, 2}, {4, 1}, {1, 4}, {2, 2}, {8, 1}, {1, 8}, {2, 4}};
+static const int splits[] = {1, 2, 4, 6, 8, 16}, ctas[] = {1, 2};
 enum { CLUSTER_MOST = 8 /* CTAs; more is not portable */ };
 
 /* ------------------------------------------------------------------ one run of the frontend */
@@ -143,12 +143,11 @@ static bool take_values(const Choices *s, const SwapState *w, Candidate *x)
 	return true;
 }
 
-/* Bytes of the slots that results of a persistent kernel leave through
- * (passes/epilogue/epilogue.c). */
+/* Bytes that a persistent kernel keeps for storing its results (passes/epilogue/epilogue.c). */
 static int64_t staging_bytes(const CostProduct *p, const CostVariant *v, int64_t room)
 {
-	enum { SLOTS = 2, ROWS = 64, PINGPONG = 2, ALIGN = 1024 };
-	int64_t bytes = (int64_t)ROWS * cost_columns(v) * p->bits_out / 8;
+	enum { SLOTS = 2, ROWS = 64, WIDEST = 64, PINGPONG = 2, ALIGN = 1024 };
+	int64_t bytes = (int64_t)ROWS * cost_columns(v, WIDEST) * p->bits_out / 8;
 	int64_t one = (bytes + ALIGN - 1) / ALIGN * ALIGN *
 		      (v->roles == COST_PINGPONG ? PINGPONG : v->warpgroups);
 	int64_t fit = one ? room / one : 0;

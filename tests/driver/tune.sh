@@ -31,6 +31,12 @@ chosen()
 	expect 0 $file.gemm -S -v -o o.ptx "$@"
 }
 
+# ------------------------------------------------------------------ what candidates are
+# The model counts the stages that kernels then have, which are the slots of sA.
+expect 0 "$root/tests/gpu/picks.gemm" --for M=48,N=4096,K=2048 --for M=3264,N=8192,K=8752 --emit=manifest -o o.json
+awk -F: '/"name":"sA"/ { a = 1 } a && /"slots"/ { slots = $2 + 0; a = 0 } /"stages"/ { n++; wrong += $2 + 0 != slots }
+	END { exit !(n > 1 && !wrong) }' o.json || fail "other stages than were counted"
+
 # ------------------------------------------------------------------ without a GPU
 DSL_LIBCUDA=/nowhere/libcuda.so.1
 expect 2 tune
