@@ -54,6 +54,13 @@ static void warn_unused_defines(Sema *s, const Node *file)
 		warn_unused(s, &s->opt->defines[i], file);
 }
 
+static void count_kernels(FrontendOpt *opt, const Node *file)
+{
+	for (int i = 0; i < file->kids.n; i++)
+		if (file->kids.at[i]->kind == N_KERNEL && !opt->kernels++)
+			opt->first = file->kids.at[i]->name;
+}
+
 static void needs_kernels(Sema *s, const Node *file)
 {
 	for (int i = 0; i < file->kids.n; i++)
@@ -71,6 +78,7 @@ static Module *compile(Sema *s, int src)
 		return NULL;
 	if (s->opt->ast)
 		ast_print(file, s->opt->ast);
+	count_kernels(s->opt, file);
 	sema_file(s, file);
 	warn_unused_defines(s, file);
 	if (!s->opt->syntax_only && diag_errors(s->ctx) == s->errors_before)

@@ -59,7 +59,10 @@ typedef struct {
 	NamedVec *names;    /* may be NULL; the ctx's */
 	const char *kernel; /* the only one of the file that is compiled; NULL: all */
 	ChoiceVec *choices; /* gets what is open; may be NULL; the ctx's */
-	bool syntax_only;   /* stop after sema: the module has no kernels */
+	/* Are set, whether the file is right or not: how many kernels it has, the name of the first. */
+	int kernels;
+	const char *first;
+	bool syntax_only; /* stop after sema: the module has no kernels */
 } FrontendOpt;
 
 /* Reports to the ctx's diagnostics; NULL when there was an error. The AST does not outlive the

@@ -58,7 +58,6 @@ static bool probe(Choices *s, Ctx *c, const short *at, bool swap, Work *out)
 	fo.kernel = s->kernel;
 	const Module *m = frontend_compile(c, src, &fo);
 	const Kernel *k = kernel_named(m, s->kernel);
-	s->alone |= k && m->kernels.n == 1;
 	return k && !diag_errors(c) && work_of(k, out);
 }
 

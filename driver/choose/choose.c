@@ -238,7 +238,7 @@ typedef struct {
 	Ctx *say, *ctx; /* the user's; of all that is chosen by */
 	const Source *source;
 	const CompileOpt *opt;
-	const Module *module; /* all that is open having its first value; NULL: that is not legal */
+	const Module *module; /* all that is open having legal values; NULL: there are none */
 	VEC(Chooser) kernels;
 	VariantVec firsts;
 	TunedVec tuned; /* the lines of FILE.tune */
@@ -261,13 +261,12 @@ static void read_choices(File *f)
 	FrontendOpt fo = compile_frontend(f->ctx, f->opt, NULL, 0);
 	fo.choices = &open;
 	int src = ctx_src(f->ctx, f->source->name, f->source->text, f->source->size);
-	const Module *m = f->module = frontend_compile(f->ctx, src, &fo);
+	f->module = frontend_compile(f->ctx, src, &fo);
 	diag_forget(f->ctx);
-	for (int i = 0; i < open.n; i++) {
+	for (int i = 0; fo.kernels && i < open.n; i++) {
 		const Choice *x = &open.at[i];
-		const char *first = m && m->kernels.n ? m->kernels.at[0]->name : "";
-		Choices *s = &chooser_of(f, x->kernel ? x->kernel : first)->of;
-		s->alone = m && m->kernels.n == 1;
+		Choices *s = &chooser_of(f, x->kernel ? x->kernel : fo.first)->of;
+		s->alone = fo.kernels == 1;
 		s->schedule |= !x->n;
 		if (x->n && s->npicks < PICKS_MOST)
 			s->pick[s->npicks++] = *x;
@@ -493,11 +492,26 @@ static bool knows_sizes(const File *f)
 	return true;
 }
 
+/* Where the first values are not legal, what others come to. */
+static void read_legal(File *f)
+{
+	Defines all = {0};
+	for (int i = 0; i < f->firsts.n; i++)
+		for (int j = 0; j < f->firsts.at[i].ndefines; j++)
+			vec_push(ctx_arena(f->ctx), &all, f->firsts.at[i].defines[j]);
+	FrontendOpt fo = compile_frontend(f->ctx, f->opt, all.at, all.n);
+	int src = ctx_src(f->ctx, f->source->name, f->source->text, f->source->size);
+	f->module = frontend_compile(f->ctx, src, &fo);
+	diag_forget(f->ctx);
+}
+
 static void begin_all(File *f)
 {
+	open_all(f);
+	if (!f->module)
+		read_legal(f);
 	if (!knows_sizes(f) || !tuned_read(f->say, f->source, &f->tuned))
 		return;
-	open_all(f);
 	for (int i = 0; i < f->kernels.n; i++)
 		begin(f, &f->kernels.at[i]);
 }
