@@ -62,7 +62,7 @@ static void warn_of_length(const Module *m, const Buf *ptx)
 	int lines = 0;
 	for (size_t i = 0; i < ptx->n; i++)
 		lines += ptx->s[i] == '\n';
-	if (lines < LONG_PTX)
+	if (lines < LONG_PTX * m->kernels.n)
 		return;
 	diag(m->ctx, NOLOC, D_W0505,
 	     "the PTX has %d lines: ptxas takes long, ten seconds or a minute\n"

@@ -68,6 +68,8 @@ Value bind_const(Sema *s, const Node *n)
 {
 	Define *d = define_of(s, n->name);
 	Value v = const_value(s, n, d ? define_read(s, d, "", parse_expr) : n->kids.at[0]);
+	if (d && node_calls(n->kids.at[0], W_PICK)) /* what depends on it is told, closed or not */
+		v.pick = n;
 	said(s, SAID_CONST, n->name, n->kids.at[0]->loc,
 	     d || v.pick == n ? const_text(s, &v) : NULL);
 	return v;

@@ -59,7 +59,7 @@ typedef struct {
 	NamedVec *names;    /* may be NULL; the ctx's */
 	const char *kernel; /* the only one of the file that is compiled; NULL: all */
 	ChoiceVec *choices; /* gets what is open; may be NULL; the ctx's */
-	/* Are set, whether the file is right or not: how many kernels it has, the name of the first. */
+	/* Are set, the file being right or not: how many kernels it has, the name of the first. */
 	int kernels;
 	const char *first;
 	bool syntax_only; /* stop after sema: the module has no kernels */

@@ -45,7 +45,8 @@ static const Kernel *kernel_named(const Module *m, const char *name)
 	return NULL;
 }
 
-/* What the product is with these values; the context keeps what it is read from. */
+/* Whether the frontend takes these values, and what the product is; m NULL: the model does not know
+ * it. The context keeps what it is read from. */
 static bool probe(Choices *s, Ctx *c, const short *at, bool swap, Work *out)
 {
 	Defines d = {0};
@@ -58,7 +59,10 @@ static bool probe(Choices *s, Ctx *c, const short *at, bool swap, Work *out)
 	fo.kernel = s->kernel;
 	const Module *m = frontend_compile(c, src, &fo);
 	const Kernel *k = kernel_named(m, s->kernel);
-	return k && !diag_errors(c) && work_of(k, out);
+	bool ok = k && !diag_errors(c);
+	if (!ok || !work_of(k, out))
+		*out = (Work){.m = NULL};
+	return ok;
 }
 
 /* The same where only the variant counts. */
@@ -80,25 +84,44 @@ static bool next_values(const Choices *s, short *at)
 	return false;
 }
 
+/* Combination number i of all, in an order that soon has changed each value. */
+static void values_at(const Choices *s, uint64_t all, uint64_t i, short *at)
+{
+	const uint64_t step = 2654435761; /* a prime that divides no product of numbers up to 256 */
+	uint64_t left = (i % all) * step % all;
+	for (int j = s->npicks; j-- > 0; left /= (uint64_t)s->pick[j].n)
+		at[j] = (short)(left % (uint64_t)s->pick[j].n);
+}
+
+/* Values that are legal; or else those of which the first error stands last: a mistake of the
+ * program, not of its tile. */
 static bool find_first(Choices *s, SwapState *w, bool swap)
 {
 	enum { TRIES = 512 };
-	short at[PICKS_MOST] = {0};
-	int tries = 0;
-	do {
-		if (probe(s, s->ctx, at, swap, &w->work)) {
+	uint64_t all = 1;
+	int latest = -1;
+	for (int i = 0; i < s->npicks && all < UINT64_C(1) << 31; i++)
+		all *= (uint64_t)s->pick[i].n;
+	for (uint64_t i = 0; i < TRIES && i < all; i++) {
+		short at[PICKS_MOST] = {0};
+		values_at(s, all, i, at);
+		bool legal = probe(s, s->ctx, at, swap, &w->work);
+		const DiagMsg *m = diag_first(s->ctx);
+		if (legal || !m || m->loc.begin > latest) {
 			memcpy(w->first, at, sizeof at);
-			return true;
+			latest = m ? m->loc.begin : latest;
 		}
 		diag_forget(s->ctx);
-	} while (++tries < TRIES && next_values(s, at));
+		if (legal)
+			return true;
+	}
 	return false;
 }
 
 static void open_state(Choices *s, SwapState *w, bool swap)
 {
 	w->legal = find_first(s, w, swap);
-	for (int i = 0; w->legal && i < s->npicks; i++) {
+	for (int i = 0; w->legal && w->work.m && i < s->npicks; i++) {
 		w->of[i] = NEWN(ctx_arena(s->ctx), CostVariant, s->pick[i].n);
 		for (int j = 0; j < s->pick[i].n; j++) {
 			short at[PICKS_MOST];
@@ -114,12 +137,13 @@ void choices_open(Choices *s)
 	open_state(s, &s->swap[0], false);
 	if (s->schedule)
 		open_state(s, &s->swap[1], true);
-	s->known = s->swap[0].legal || s->swap[1].legal;
+	for (int swap = 0; swap < 2; swap++)
+		s->known |= s->swap[swap].legal && s->swap[swap].work.m;
 }
 
 const Work *choices_work(const Choices *s)
 {
-	return &s->swap[!s->swap[0].legal].work;
+	return &s->swap[!s->swap[0].legal || !s->swap[0].work.m].work;
 }
 
 /* ------------------------------------------------------------------ candidates */
@@ -228,7 +252,7 @@ void choices_each(const Choices *s, void (*visit)(void *user, const Candidate *x
 	for (int swap = 0; swap < 2; swap++) {
 		Walk k = {s, &s->swap[swap], visit, user};
 		Candidate x = {.at = {[AT_SWAP] = (short)swap}};
-		if (!k.w->legal)
+		if (!k.w->legal || !k.w->work.m)
 			continue;
 		do {
 			if (take_values(s, k.w, &x))
@@ -239,7 +263,7 @@ void choices_each(const Choices *s, void (*visit)(void *user, const Candidate *x
 
 void choices_legal(const Choices *s, Defines *out)
 {
-	bool swap = !s->swap[0].legal;
+	bool swap = !s->swap[0].legal && s->swap[1].legal;
 	define_values(s, s->swap[swap].first, out);
 	if (swap)
 		vec_push(ctx_arena(s->ctx), out,

@@ -281,6 +281,7 @@ static void fill_unknown(Chooser *c)
 	*c->floor = 1;
 	Entry *e = NEW(arena(c), Entry);
 	e->us = c->floor;
+	memcpy(e->x.at, c->of.swap[0].first, sizeof c->of.swap[0].first);
 	vec_push(arena(c), &c->pool, e);
 }
 
@@ -348,27 +349,34 @@ static void begin(File *f, Chooser *c)
 		c->floor = NEWN(arena(c), float, c->sizes.n);
 		fill_pool(c);
 		add_measured(f, c);
-	} else if (!c->of.known && c->of.schedule && !c->of.npicks) {
+	} else if (!c->of.known && (c->of.schedule || c->of.npicks)) {
 		fill_unknown(c);
 	}
 	c->best = NEWN(arena(c), float, c->sizes.n + 1);
 }
 
 /* Legal values for each kernel, so that another's can be tried. */
+/* Of each pick in one line. Where the user closes anything, a value may be for when that is open. */
 static void warn_illegal(File *f, const Choices *s)
 {
-	for (int i = 0; s->known && i < s->npicks; i++)
+	for (int i = 0; s->known && s->schedule && !f->opt->ndefines && i < s->npicks; i++) {
+		Buf values = {0};
 		for (int j = 0; j < s->pick[i].n; j++) {
 			bool legal = false;
 			for (int swap = 0; swap < 2; swap++)
-				legal |= s->swap[swap].legal && s->swap[swap].of[i][j].tile_m;
+				legal |= s->swap[swap].of[i] && s->swap[swap].of[i][j].tile_m;
 			if (!legal)
-				diag(f->say, NOLOC, D_W0603,
-				     "%s: %s = %s is legal with no other choice\n"
-				     "take %s out of the pick",
-				     s->kernel, s->pick[i].name, s->pick[i].values[j],
-				     s->pick[i].values[j]);
+				buf_printf(&values, "%s%s", values.n ? ", " : "",
+					   s->pick[i].values[j]);
 		}
+		if (values.n)
+			diag(f->say, NOLOC, D_W0603,
+			     "%s: no kernel comes of %s = %s\n"
+			     "leave out what does not fit the mma: rows in steps of 64, columns of "
+			     "8",
+			     s->kernel, s->pick[i].name, values.s);
+		buf_free(&values);
+	}
 }
 
 static void open_all(File *f)
@@ -378,8 +386,6 @@ static void open_all(File *f)
 		Defines d = {0};
 		choices_open(s);
 		warn_illegal(f, s);
-		if (!s->known)
-			continue;
 		choices_legal(s, &d);
 		vec_push(ctx_arena(f->ctx), &f->firsts,
 			 ((Variant){.kernel = s->kernel, .defines = d.at, .ndefines = d.n}));
@@ -418,6 +424,14 @@ static KCost cost_of(File *f, const Chooser *c, const CostVariant *v)
 
 static void add_variants(File *f, const Chooser *c, VariantVec *out)
 {
+	if (!c->chosen.n) {
+		Defines legal = {0};
+		choices_legal(&c->of, &legal);
+		vec_push(ctx_arena(f->ctx), out,
+			 ((Variant){.kernel = c->of.kernel,
+				    .defines = legal.at,
+				    .ndefines = legal.n}));
+	}
 	for (int i = 0; i < c->chosen.n; i++) {
 		const Candidate *x = &c->chosen.at[i]->x;
 		Defines d = {0};

@@ -399,8 +399,12 @@ static int run(Run *r, const Options *all, Buf *text, Buf *log)
 	int code = EXIT_OK;
 	if (!knows_device(r) || !knows_outputs(r) || !compile(r, text, log))
 		return r->out.exit_code ? r->out.exit_code : EXIT_DIAGS;
-	if (r->out.chosen.n)
-		printf("%.*s\n", (int)strcspn(r->out.chosen.s, "\n"), r->out.chosen.s);
+	for (const char *at = r->out.chosen.s; at && *at;) {
+		int n = (int)strcspn(at, "\n");
+		if (*at != ' ')
+			printf("%.*s\n", n, at);
+		at += n + (at[n] == '\n');
+	}
 	for (int i = 0; i <= all->then.n && code == EXIT_OK; i++) {
 		Options one = *all;
 		if (i < all->then.n)

@@ -71,7 +71,7 @@ expect 1 check open.gemm --for-many missing
 has err E0601
 sed 's/bM = pick(8 .. 256 by 8)/bM = pick(100, 128)/' open.gemm >illegal.gemm
 expect 0 check illegal.gemm --for M=512,N=512,K=512
-has err "warning[W0603]: gemm: bM = 100 is legal with no other choice" "take 100 out of the pick"
+has err "warning[W0603]: gemm: no kernel comes of bM = 100" "leave out what does not fit the mma"
 sed 's/bM = pick(8 .. 256 by 8)/bM = pick(100, 101)/' open.gemm >never.gemm
 expect 1 check never.gemm --for M=512,N=512,K=512
 has err "error[E0303]"
