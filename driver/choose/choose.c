@@ -341,8 +341,25 @@ static void say_stale(const File *f, const Chooser *c)
 		     f->source->name);
 }
 
+/* Combinations beyond these take longer to rank than anybody waits. */
+static bool are_few(File *f, const Choices *s)
+{
+	enum { MOST = 4096 };
+	double all = 1;
+	for (int i = 0; i < s->npicks; i++)
+		all *= s->pick[i].n;
+	if (all > MOST)
+		diag(f->say, NOLOC, D_E0618,
+		     "the picks of %s come to %.0f combinations, and %d are looked at\n"
+		     "take larger steps, or close one: -D%s=%s",
+		     s->kernel, all, MOST, s->pick[0].name, s->pick[0].values[0]);
+	return all <= MOST;
+}
+
 static void begin(File *f, Chooser *c)
 {
+	if (!are_few(f, &c->of))
+		return;
 	if (c->of.known && sizes_counted(f->say, f->ctx, f->opt, choices_work(&c->of), &c->sizes)) {
 		c->device = cost_device(f->opt->card, 0, 0, 0);
 		add_tuned_sizes(f, c);
@@ -355,8 +372,7 @@ static void begin(File *f, Chooser *c)
 	c->best = NEWN(arena(c), float, c->sizes.n + 1);
 }
 
-/* Legal values for each kernel, so that another's can be tried. */
-/* Of each pick in one line. Where the user closes anything, a value may be for when that is open. */
+/* Of each pick in one line. Where the user closes anything, a value may be for when that is not. */
 static void warn_illegal(File *f, const Choices *s)
 {
 	for (int i = 0; s->known && s->schedule && !f->opt->ndefines && i < s->npicks; i++) {

@@ -75,3 +75,7 @@ has err "warning[W0603]: gemm: no kernel comes of bM = 100" "leave out what does
 sed 's/bM = pick(8 .. 256 by 8)/bM = pick(100, 101)/' open.gemm >never.gemm
 expect 1 check never.gemm --for M=512,N=512,K=512
 has err "error[E0303]"
+sed 's/bK = 64/bK = pick(16 .. 128 by 16)/' open.gemm >many.gemm
+expect 1 check many.gemm --for M=512,N=512,K=512
+has err "error[E0618]: the picks of gemm come to 8192 combinations, and 4096 are looked at" "close one: -DbM=8"
+expect 0 check many.gemm --for M=512,N=512,K=512 -DbM=64
