@@ -344,16 +344,16 @@ static void say_stale(const File *f, const Chooser *c)
 /* Combinations beyond these take longer to rank than anybody waits. */
 static bool are_few(File *f, const Choices *s)
 {
-	enum { MOST = 4096 };
+	const double most = 4096;
 	double all = 1;
 	for (int i = 0; i < s->npicks; i++)
 		all *= s->pick[i].n;
-	if (all > MOST)
+	if (all > most)
 		diag(f->say, NOLOC, D_E0618,
-		     "the picks of %s come to %.0f combinations, and %d are looked at\n"
+		     "the picks of %s come to %.0f combinations, and %.0f are looked at\n"
 		     "take larger steps, or close one: -D%s=%s",
-		     s->kernel, all, MOST, s->pick[0].name, s->pick[0].values[0]);
-	return all <= MOST;
+		     s->kernel, all, most, s->pick[0].name, s->pick[0].values[0]);
+	return all <= most;
 }
 
 static void begin(File *f, Chooser *c)
