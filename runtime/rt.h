@@ -170,7 +170,7 @@ dsl_status families_init(const Why *w, dsl_module *m);
 /* The numbers of the variants, that of least cost at the sizes of env first. They are valid until
  * this thread asks again. */
 const uint8_t *family_order(const Plan *first, const int64_t env[EXPR_ENV]);
-/* What is said of the choice of plan p among them. */
+/* A sentence: the tile and schedule of variant p, its estimate, and the next variant. */
 void family_explain(const Variants *v, const Plan *p, const int64_t env[EXPR_ENV], Line *out);
 
 /* repack.c: copies of tensors whose rows, matrices or address are no multiples of 16 bytes. */

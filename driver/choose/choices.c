@@ -5,6 +5,7 @@
  *     const bM = pick(64, 128), bN = pick(64, 128);   ->  4 runs; then tables of schedules */
 #include "driver/choose/choose.h"
 
+#include <limits.h>
 #include <string.h>
 
 /* ------------------------------------------------------------------ schedules */
@@ -93,6 +94,13 @@ static void values_at(const Choices *s, uint64_t all, uint64_t i, short *at)
 		at[j] = (short)(left % (uint64_t)s->pick[j].n);
 }
 
+/* How far the frontend came with values that are not legal; what -D says is wrong with all. */
+static int reach_of(const Ctx *c, const DiagMsg *m)
+{
+	const Src *src = m ? ctx_src_at(c, m->loc.src) : NULL;
+	return src && !strncmp(src->name, "<-D", 3) ? INT_MAX : m ? m->loc.begin : -1;
+}
+
 /* Values that are legal; or else those of which the first error stands last: a mistake of the
  * program, not of its tile. */
 static bool find_first(Choices *s, SwapState *w, bool swap)
@@ -106,10 +114,10 @@ static bool find_first(Choices *s, SwapState *w, bool swap)
 		short at[PICKS_MOST] = {0};
 		values_at(s, all, i, at);
 		bool legal = probe(s, s->ctx, at, swap, &w->work);
-		const DiagMsg *m = diag_first(s->ctx);
-		if (legal || !m || m->loc.begin > latest) {
+		int reach = reach_of(s->ctx, diag_first(s->ctx));
+		if (legal || reach > latest) {
 			memcpy(w->first, at, sizeof at);
-			latest = m ? m->loc.begin : latest;
+			latest = reach;
 		}
 		diag_forget(s->ctx);
 		if (legal)

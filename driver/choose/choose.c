@@ -268,6 +268,7 @@ static void read_choices(File *f)
 		Choices *s = &chooser_of(f, x->kernel ? x->kernel : fo.first)->of;
 		s->alone = fo.kernels == 1;
 		s->schedule |= !x->n;
+		s->crowded |= x->n && s->npicks == PICKS_MOST;
 		if (x->n && s->npicks < PICKS_MOST)
 			s->pick[s->npicks++] = *x;
 	}
@@ -296,9 +297,11 @@ static const char *card_name(const char *card)
 /* Whether -D closes what the line does. */
 static bool is_closed(const CompileOpt *opt, const Tuned *line)
 {
+	size_t prefix = strlen(line->kernel);
 	for (int i = 0; i < opt->ndefines; i++) {
-		const char *eq = strchr(opt->defines[i], '='), *dot = strchr(opt->defines[i], '.');
-		const char *name = dot && dot < eq ? dot + 1 : opt->defines[i];
+		const char *name = opt->defines[i], *eq = strchr(name, '=');
+		if (!strncmp(name, line->kernel, prefix) && name[prefix] == '.')
+			name += prefix + 1;
 		for (int j = 0; eq && j < line->defines.n; j++)
 			if (!strncmp(name, line->defines.at[j], (size_t)(eq - name) + 1))
 				return true;
@@ -348,12 +351,15 @@ static bool are_few(File *f, const Choices *s)
 	double all = 1;
 	for (int i = 0; i < s->npicks; i++)
 		all *= s->pick[i].n;
-	if (all > most)
+	if (s->crowded)
+		diag(f->say, NOLOC, D_E0618, "%s has more than %d picks\nclose some: -D%s=%s",
+		     s->kernel, PICKS_MOST, s->pick[0].name, s->pick[0].values[0]);
+	else if (all > most)
 		diag(f->say, NOLOC, D_E0618,
 		     "the picks of %s come to %.0f combinations, and %.0f are looked at\n"
 		     "take larger steps, or close one: -D%s=%s",
 		     s->kernel, all, most, s->pick[0].name, s->pick[0].values[0]);
-	return all <= most;
+	return !s->crowded && all <= most;
 }
 
 static void begin(File *f, Chooser *c)

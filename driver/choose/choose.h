@@ -37,6 +37,7 @@ typedef struct {
 	bool known;    /* the model knows the product, and something is legal */
 	Choice pick[PICKS_MOST];
 	int npicks;
+	bool crowded; /* there are more than PICKS_MOST */
 	SwapState swap[2];
 } Choices;
 

@@ -81,5 +81,7 @@ void report_chosen(const Chooser *c, Buf *out)
 		buf_printf(out, "%s: %s\n", c->of.kernel,
 			   c->chosen.n ? "warps that load, as the model does not know what it "
 					 "computes"
-				       : "as it is written");
+				       : "nothing that was tried compiles: picks have legal "
+					 "values, clauses "
+					 "their defaults");
 }

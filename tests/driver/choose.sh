@@ -41,6 +41,22 @@ has family.json '"family":"gemm"' '"symbol":"gemm__2"'
 n=$(grep -c '"family":"gemm"' family.json)
 [ "$n" -gt 3 ] && [ "$n" -le 16 ] || fail "$n variants"
 ! sed -n '/"name":"gemm"/,/"name":"gemm__2"/p' family.json | grep -q '"workspace":1' || fail "the first variant needs workspace"
+# each variant is the kernel that its cost is of
+python3 - family.json <<'END' || fail "a variant is not what its cost says"
+import json, sys
+kernels = json.load(open(sys.argv[1]))["kernels"]
+seen = set()
+for k in kernels:
+    c, grid = k["cost"], " ".join(map(str, k["grid"]))
+    for tile, size in ((c["tile_m"], "M"), (c["tile_n"], "N")):
+        assert f"{size} {tile - 1} + {tile} /" in grid, (k["symbol"], grid, c)
+    ctas = c["cluster_m"] * c["cluster_n"] * (1 if c["workspace"] else c["split"])
+    x, y, z = k["cluster"]
+    assert x * y * z == ctas, (k["symbol"], k["cluster"], c)
+    assert k["schedule"] == ("none", "cooperative", "pingpong")[c["roles"]], k["symbol"]
+    seen.add(tuple(c.values()))
+assert len(seen) == len(kernels)
+END
 printf 'M=16,N=4096,K=4096 # few\n\nM=4096, N=4096, K=4096\n' >sizes
 expect 0 -v --emit=manifest open.gemm --for-many sizes -o two.json
 has err "2 variants for 2 sizes"
@@ -79,3 +95,19 @@ sed 's/bK = 64/bK = pick(16 .. 128 by 16)/' open.gemm >many.gemm
 expect 1 check many.gemm --for M=512,N=512,K=512
 has err "error[E0618]: the picks of gemm come to 8192 combinations, and 4096 are looked at" "close one: -DbM=8"
 expect 0 check many.gemm --for M=512,N=512,K=512 -DbM=64
+
+# the error that counts is that of the program, not of the first tile
+sed 's/mm(sA, sB)/mm(sA, sC)/' open.gemm >name.gemm
+expect 1 check name.gemm
+has err "error[E0201]: unknown name 'sC'"
+lacks err E0303
+expect 1 check open.gemm -Dschedule="stages 99;"
+has err "<-Dschedule>:1:"
+names=$(seq -s ', ' -f 'p%.0f = pick(1, 2)' 9)
+sed "s/const bM/const $names, bM/; s/sA <-/let all = p1 + p2 + p3 + p4 + p5 + p6 + p7 + p8 + p9; sA <-/" open.gemm >nine.gemm
+expect 1 check nine.gemm
+has err "error[E0618]: gemm has more than 8 picks" "close some: -D"
+# a kernel of two loops is no product that the model knows: legal values, and warps that load
+sed 's/bM = pick(8 .. 256 by 8)/bM = pick(32, 64)/; s/^        gD/        for k in gA[m] { sA <- gA[m,k]; sB <- gB[n,k]; acc += mm(sA, sB); }\n&/' open.gemm >two.gemm
+expect 0 check -v two.gemm
+has err "gemm: warps that load"

@@ -107,7 +107,7 @@ class Cache(unittest.TestCase):
         self.assertEqual((len(made), outputs), (1, [b"output"] * 8))
 
     def test_process_that_dies(self):
-        """Whoever waits for it goes on."""
+        """A process that waits for the lock of a dead one compiles."""
         name = _cache.key(_cache.Request(b"text"))
         text = f"import dslc._cache as c, time; c._make({name!r}, lambda: print(flush=True) or time.sleep(60))"
         p = subprocess.Popen([sys.executable, "-c", text], stdout=subprocess.PIPE)
