@@ -117,6 +117,18 @@ static void check_layout(Parse *p)
 		refuse(p, "--svg needs the expression on the command line");
 }
 
+static void check_sim(Parse *p)
+{
+	const Options *o = p->o;
+	if (o->inputs.n > 1)
+		refuse(p, "dslc sim takes one file, not %d", o->inputs.n);
+	else if (!o->grid[0] || !o->block[0])
+		refuse(p, "dslc sim needs --grid and --block; see dslc sim --help");
+	else if (o->raw.n > SIM_MOST_ARGS)
+		refuse(p, "dslc sim takes %d of --arg and --buffer, not %d", SIM_MOST_ARGS,
+		       o->raw.n);
+}
+
 void options_fit(Parse *p)
 {
 	Options *o = p->o;
@@ -132,6 +144,8 @@ void options_fit(Parse *p)
 		refuse(p, "no input file; see dslc --help");
 	else if (o->command == CMD_RUN)
 		check_run(p);
+	else if (o->command == CMD_SIM)
+		check_sim(p);
 	else if (o->command & CMD_TIMES)
 		check_bench(p);
 	else if (o->command == CMD_EXPLAIN)
