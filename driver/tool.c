@@ -475,6 +475,8 @@ static int tool_main(const Options *o)
 		return tool_bench(o);
 	if (o->command == CMD_TUNE)
 		return tool_tune(o);
+	if (o->command == CMD_NEW)
+		return tool_new(o);
 	if (o->command == CMD_SIM)
 		return tool_sim(o);
 	return o->command == CMD_RUN ? tool_run(o) : tool_compile(o);

@@ -107,8 +107,8 @@ static const char *command_name(const Parse *p, Command c)
 /* One that takes this spelling: the first of these. */
 static Command taker_of(const OptRow *row)
 {
-	static const Command order[] = {CMD_RUN, CMD_LAYOUT, CMD_EXPLAIN, CMD_BENCH,
-					CMD_FMT, CMD_LSP,    CMD_TUNE,    CMD_SIM};
+	static const Command order[] = {CMD_RUN, CMD_LAYOUT, CMD_EXPLAIN, CMD_BENCH, CMD_FMT,
+					CMD_LSP, CMD_TUNE,   CMD_SIM,     CMD_NEW};
 	unsigned who = 0;
 	size_t at = 0;
 	for (int i = 0; i < OPT_COUNT; i++)

@@ -17,10 +17,11 @@ typedef enum {
 	CMD_BENCH = 128,
 	CMD_LSP = 256,
 	CMD_TUNE = 512,
+	CMD_NEW = 1024,
 	CMD_ALL = CMD_COMPILE | CMD_RUN | CMD_BENCH | CMD_EXPLAIN | CMD_TUNE,
 	CMD_CHECK_ALL = CMD_ALL | CMD_CHECK,
 	CMD_JUDGES = CMD_CHECK_ALL | CMD_LSP,
-	CMD_ANY = CMD_CHECK_ALL | CMD_LAYOUT | CMD_FMT | CMD_LSP,
+	CMD_ANY = CMD_CHECK_ALL | CMD_LAYOUT | CMD_FMT | CMD_LSP | CMD_NEW,
 	CMD_WRITES = CMD_COMPILE | CMD_EXPLAIN | CMD_TUNE,
 	CMD_DRAWS = CMD_LAYOUT | CMD_EXPLAIN,
 	CMD_CHOOSES = CMD_WRITES | CMD_CHECK,
@@ -142,6 +143,8 @@ typedef struct {
 	const char *svg;
 	/* explain, bench; explain: svg too */
 	const char *json_out;
+	/* new */
+	bool host_c;
 	/* fmt */
 	bool only_look; /* --check */
 	/* what ends the tool at once */

@@ -187,6 +187,8 @@ IS_WORD(DIAGNOSTICS, json, 1, "--diagnostics", "text", "json")
 IS_WORD(REPORT, report_resources, 0, "--report", "resources")
 IS_WORD(AGAINST, against_cublaslt, 0, "--against", "cublaslt")
 
+IS_WORD(HOST, host_c, 1, "--host", "python", "c")
+
 DOES(ASM, p->o->emit |= EMIT_BIT(EMIT_PTX))
 DOES(OBJECT, p->o->emit |= EMIT_BIT(EMIT_CUBIN))
 
