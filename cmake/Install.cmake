@@ -9,6 +9,7 @@ include(CMakePackageConfigHelpers)
 set(dsl_cmake "${CMAKE_INSTALL_LIBDIR}/cmake/dslc")
 set(dsl_include "${CMAKE_INSTALL_INCLUDEDIR}/dslc")
 set(dsl_packaging "${PROJECT_SOURCE_DIR}/packaging")
+set(DSLC_ZSH_FOLDER "site-functions" CACHE STRING "Where zsh looks below share/zsh; Debian's packages: vendor-completions")
 
 # The static runtime is one object that shows what dsl.h declares and carries json-c, so that one
 # -ldsl_runtime links it.
@@ -95,8 +96,27 @@ install(FILES "${PROJECT_BINARY_DIR}/driver/manual/dslc.1" DESTINATION ${CMAKE_I
 	COMPONENT dslc)
 install(FILES "${PROJECT_BINARY_DIR}/driver/manual/dslc"
 	DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT dslc)
+install(FILES "${PROJECT_BINARY_DIR}/driver/manual/_dslc"
+	DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/${DSLC_ZSH_FOLDER} COMPONENT dslc)
+install(FILES "${PROJECT_BINARY_DIR}/driver/manual/dslc.fish"
+	DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT dslc)
 install(DIRECTORY editors DESTINATION ${CMAKE_INSTALL_DATADIR}/dslc COMPONENT dslc)
 install(FILES editors/gemm.tmLanguage.json DESTINATION ${CMAKE_INSTALL_DATADIR}/dslc/editors/vscode
+	COMPONENT dslc)
+# The extension of Visual Studio Code as one file, which `code --install-extension` takes.
+set(vsix "${PROJECT_BINARY_DIR}/vsix")
+file(GLOB extension CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/editors/vscode/*")
+list(APPEND extension "${PROJECT_SOURCE_DIR}/editors/gemm.tmLanguage.json")
+configure_file("${dsl_packaging}/extension.vsixmanifest.in" "${vsix}/extension.vsixmanifest" @ONLY)
+configure_file("${dsl_packaging}/content_types.xml" "${vsix}/[Content_Types].xml" COPYONLY)
+add_custom_command(OUTPUT "${PROJECT_BINARY_DIR}/dslc.vsix"
+	COMMAND ${CMAKE_COMMAND} -E make_directory "${vsix}/extension"
+	COMMAND ${CMAKE_COMMAND} -E copy ${extension} "${vsix}/extension"
+	COMMAND ${CMAKE_COMMAND} -E chdir "${vsix}" ${CMAKE_COMMAND} -E tar cf "${PROJECT_BINARY_DIR}/dslc.vsix"
+		--format=zip -- extension extension.vsixmanifest "[Content_Types].xml"
+	DEPENDS ${extension} "${vsix}/extension.vsixmanifest" VERBATIM)
+add_custom_target(dslc_vsix ALL DEPENDS "${PROJECT_BINARY_DIR}/dslc.vsix")
+install(FILES "${PROJECT_BINARY_DIR}/dslc.vsix" DESTINATION ${CMAKE_INSTALL_DATADIR}/dslc/editors
 	COMPONENT dslc)
 install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT dslc
 	REGEX "/examples/([a-z]*/)?CMakeLists.txt$" EXCLUDE)

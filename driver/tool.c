@@ -475,6 +475,10 @@ static int tool_main(const Options *o)
 		return tool_bench(o);
 	if (o->command == CMD_TUNE)
 		return tool_tune(o);
+	if (o->command == CMD_NEW)
+		return tool_new(o);
+	if (o->command == CMD_SIM)
+		return tool_sim(o);
 	return o->command == CMD_RUN ? tool_run(o) : tool_compile(o);
 }
 
@@ -497,15 +501,6 @@ int main(int argc, char **argv)
 	crash_install();
 	setvbuf(stdout, malloc(STDOUT_BUFFER), isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF,
 		STDOUT_BUFFER);
-	if (argc > 1 && strcmp(argv[1], "sim") == 0) {
-		arena_free(a);
-		return close_stdout(tool_sim(argc - 1, argv + 1));
-	}
-	if (argc == 3 && strcmp(argv[1], "help") == 0 && strcmp(argv[2], "sim") == 0) {
-		static char *const sim_help[] = {"sim", "--help", NULL};
-		arena_free(a);
-		return close_stdout(tool_sim(2, sim_help));
-	}
 	if (options_parse(&o, a, argc, argv, &why))
 		code = close_stdout(tool_main(&o));
 	else

@@ -6,13 +6,14 @@
 #include "driver/options/options.h"
 
 int tool_run(const Options *o);
-int tool_bench(const Options *o);          /* times on a GPU */
-int tool_tune(const Options *o);           /* which of its choices are fastest there */
-int tool_explain(const Options *o);        /* what was derived, and why */
-int tool_fmt(const Options *o);            /* sources in the one style */
-int tool_lsp(const Options *o);            /* a language server */
-int tool_layout(const Options *o);         /* expressions of the layout algebra */
-int tool_sim(int argc, char *const *argv); /* argv[0] is "sim" */
+int tool_bench(const Options *o);   /* times on a GPU */
+int tool_tune(const Options *o);    /* which of its choices are fastest there */
+int tool_explain(const Options *o); /* what was derived, and why */
+int tool_fmt(const Options *o);     /* sources in the one style */
+int tool_lsp(const Options *o);     /* a language server */
+int tool_new(const Options *o);     /* a first kernel and a program */
+int tool_layout(const Options *o);  /* expressions of the layout algebra */
+int tool_sim(const Options *o);     /* PTX of any compiler, on the simulator */
 
 typedef VEC(SizeArgs) SizeArgsVec;
 

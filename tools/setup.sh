@@ -16,7 +16,7 @@ runtime_wheel='nvidia-cuda-runtime==13.0.*'
 packages='gcc libc6-dev libstdc++-12-dev cmake ninja-build flex bison
 	llvm-22-dev llvm-22-tools zlib1g-dev libzstd-dev libjson-c-dev libcmocka-dev
 	clang-22 libclang-rt-22-dev clang-format-22 binutils lld
-	pkg-config make python3-dev python3-numpy python3-torch'
+	pkg-config make python3-dev python3-numpy python3-torch zsh fish'
 
 say()
 {

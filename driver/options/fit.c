@@ -2,8 +2,10 @@
 /* fit.c - which options and files go together.
  *     -o a b.gemm c.gemm  ->  "-o names one output, but there are 2 inputs"
  */
+#include "driver/files.h"
 #include "driver/options/parse.h"
 
+#include <ctype.h>
 #include <string.h>
 
 static int bits(unsigned x)
@@ -117,6 +119,30 @@ static void check_layout(Parse *p)
 		refuse(p, "--svg needs the expression on the command line");
 }
 
+static void check_sim(Parse *p)
+{
+	const Options *o = p->o;
+	if (o->inputs.n > 1)
+		refuse(p, "dslc sim takes one file, not %d", o->inputs.n);
+	else if (!o->grid[0] || !o->block[0])
+		refuse(p, "dslc sim needs --grid and --block; see dslc sim --help");
+	else if (o->raw.n > SIM_MOST_ARGS)
+		refuse(p, "dslc sim takes %d of --arg and --buffer, not %d", SIM_MOST_ARGS,
+		       o->raw.n);
+}
+
+/* The name of the files is part of names in the program. */
+static void check_new(Parse *p)
+{
+	const char *name = p->o->inputs.n == 1 ? base_name(p->o->inputs.at[0]) : "";
+	bool right = isalpha((unsigned char)*name) || *name == '_';
+	for (const char *s = name; *s; s++)
+		right &= isalnum((unsigned char)*s) || *s == '_';
+	if (!right)
+		refuse(p,
+		       "dslc new takes one name of letters, digits and '_', as in dslc new gemm");
+}
+
 void options_fit(Parse *p)
 {
 	Options *o = p->o;
@@ -128,10 +154,14 @@ void options_fit(Parse *p)
 		refuse(p, "dslc lsp takes no files: an editor opens them");
 	else if (o->command == CMD_LSP)
 		return;
+	else if (o->command == CMD_NEW)
+		check_new(p);
 	else if (o->inputs.n == 0)
 		refuse(p, "no input file; see dslc --help");
 	else if (o->command == CMD_RUN)
 		check_run(p);
+	else if (o->command == CMD_SIM)
+		check_sim(p);
 	else if (o->command & CMD_TIMES)
 		check_bench(p);
 	else if (o->command == CMD_EXPLAIN)

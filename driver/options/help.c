@@ -146,7 +146,7 @@ static void help_all(Buf *out)
 		help_line(out, &command_rows[i]);
 	buf_printf(out, "dslc %-25s the options of one command, or this\n\n", "help [COMMAND]");
 	for (int i = 0; i < CAT_COUNT; i++) {
-		help_category(out, (OptCategory)i, CMD_ANY);
+		help_category(out, (OptCategory)i, CMD_EVERY);
 		buf_printf(out, "\n");
 	}
 	help_emit(out);
@@ -178,7 +178,7 @@ bool options_help(Buf *out, Command command, const char *category)
 	}
 	for (int i = 0; i < CAT_COUNT; i++) {
 		if (strcmp(category, category_rows[i].name) == 0) {
-			help_category(out, (OptCategory)i, CMD_ANY);
+			help_category(out, (OptCategory)i, CMD_EVERY);
 			return true;
 		}
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* manual.c - writes what is installed beside the tool, all from the tables that --help reads:
  *   dslc_manual man > dslc.1        the manual page
- *   dslc_manual bash > dslc         completion for bash */
+ *   dslc_manual bash > dslc         completion for bash; zsh > _dslc and fish > dslc.fish alike */
 #include "driver/dslc.h"
 #include "driver/options/options.h"
 
@@ -112,7 +112,10 @@ static void man_page(Buf *out)
 	man_rest(out);
 }
 
-/* ------------------------------------------------------------------ bash */
+/* ------------------------------------------------------------------ completion */
+/* Writes one word that may stand on a command line. */
+typedef void Offer(Buf *out, const char *word, const char *help);
+
 static bool is_word(const char *w, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -121,37 +124,60 @@ static bool is_word(const char *w, size_t n)
 	return n > 0;
 }
 
-/* Words that a table has; else those of "auto|always|never", but not NUMBER. */
-static void add_values(Buf *out, OptId id)
+/* The values of an option, apart by spaces: words that a table has; else those of
+ * "auto|always|never", but not NUMBER. */
+static void values_of(Buf *out, OptId id)
 {
 	const OptRow *row = &opt_rows[id];
 	int n = 0;
+	if (row->how != HOW_EQUAL)
+		return;
 	if (id == OPT_EMIT)
 		for (; n < EMIT_COUNT; n++)
-			buf_printf(out, " %s=%s", row->spelling, emit_rows[n].name);
+			buf_printf(out, "%s ", emit_rows[n].name);
 	if (id == OPT_PRINT_AFTER || id == OPT_STOP_AFTER || id == OPT_ONLY)
 		for (; n < pass_count; n++)
-			buf_printf(out, " %s=%s", row->spelling, pass_rows[n].name);
+			buf_printf(out, "%s ", pass_rows[n].name);
 	for (const char *w = row->arg; !n && *w; w += strcspn(w, "|") + (w[strcspn(w, "|")] == '|'))
 		if (strchr(row->arg, '|') && is_word(w, strcspn(w, "|")))
-			buf_printf(out, " %s=%.*s", row->spelling, (int)strcspn(w, "|"), w);
+			buf_printf(out, "%.*s ", (int)strcspn(w, "|"), w);
 }
 
-static void completed(Buf *out, OptId id)
+/* "--verify=fast", "--verify=full" ..; "--size="; "-S" */
+static void offer_option(Buf *out, OptId id, Offer *offer)
 {
 	const OptRow *row = &opt_rows[id];
-	size_t before = out->n;
-	if (row->how == HOW_EQUAL)
-		add_values(out, id);
-	if (out->n == before)
-		buf_printf(out, " %s%s", row->spelling, row->how == HOW_EQUAL ? "=" : "");
+	Buf values = {0}, word = {0}, help = {0};
+	values_of(&values, id);
+	option_text(id, &help);
+	for (const char *v = values.n ? values.s : " "; *v; v += strcspn(v, " ") + 1) {
+		word.n = 0;
+		buf_printf(&word, "%s%s%.*s", row->spelling, row->how == HOW_EQUAL ? "=" : "",
+			   (int)strcspn(v, " "), v);
+		offer(out, word.s, help.s);
+	}
+	buf_free(&values);
+	buf_free(&word);
+	buf_free(&help);
 }
 
-static void bash_words(Buf *out, Command command)
+static void offer_options(Buf *out, Command command, Offer *offer)
 {
 	for (int i = 0; i < OPT_COUNT; i++)
 		if (opt_rows[i].who & command)
-			completed(out, (OptId)i);
+			offer_option(out, (OptId)i, offer);
+}
+
+static void offer_commands(Buf *out, Offer *offer)
+{
+	for (int i = 1; i < COMMAND_COUNT; i++)
+		offer(out, command_rows[i].word, command_rows[i].help);
+}
+
+static void bash_word(Buf *out, const char *word, const char *help)
+{
+	(void)help;
+	buf_printf(out, " %s", word);
 }
 
 static void bash(Buf *out)
@@ -165,12 +191,11 @@ static void bash(Buf *out)
 	for (int i = COMMAND_COUNT - 1; i >= 0; i--) {
 		const CommandRow *c = &command_rows[i];
 		buf_printf(out, "\t%s) words=\"", *c->word ? c->word : "*");
-		bash_words(out, c->id);
+		offer_options(out, c->id, bash_word);
 		buf_printf(out, "\" ;;\n");
 	}
 	buf_printf(out, "\tesac\n\t[ \"$COMP_CWORD\" = 1 ] && words=\"$words");
-	for (int i = 1; i < COMMAND_COUNT; i++)
-		buf_printf(out, " %s", command_rows[i].word);
+	offer_commands(out, bash_word);
 	/* Bash cuts words at '=': what stands before it is not given again. */
 	buf_printf(out,
 		   "\"\n\tCOMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
@@ -182,14 +207,99 @@ static void bash(Buf *out)
 		   "}\ncomplete -F _dslc dslc\n");
 }
 
+/* A text within single quotes of a shell; each character of `escaped` gets a backslash. */
+static void quoted(Buf *out, const char *text, const char *escaped)
+{
+	for (const char *s = text; *s; s++)
+		if (*s == '\'')
+			buf_printf(out, "'\\''");
+		else
+			buf_printf(out, "%s%c", strchr(escaped, *s) ? "\\" : "", *s);
+}
+
+/* _describe takes 'word:help'; after a sign of equality no space is added. */
+static void zsh_word(Buf *out, const char *word, const char *help)
+{
+	buf_printf(out, "\n\t\t%s+=('", word[strlen(word) - 1] == '=' ? "open" : "whole");
+	quoted(out, word, ":");
+	buf_printf(out, ":");
+	quoted(out, help, "");
+	buf_printf(out, "')");
+}
+
+static void zsh(Buf *out)
+{
+	buf_printf(out, "#compdef dslc\n# zsh completion for dslc, written by dslc_manual\n"
+			"_dslc()\n{\n\tlocal -a whole open\n\tlocal command=\n"
+			"\t(( CURRENT > 2 )) && command=$words[2]\n\tcase $command in\n");
+	for (int i = COMMAND_COUNT - 1; i >= 0; i--) {
+		buf_printf(out, "\t(%s)", i ? command_rows[i].word : "*");
+		offer_options(out, command_rows[i].id, zsh_word);
+		buf_printf(out, " ;;\n");
+	}
+	buf_printf(out, "\tesac\n\tif (( CURRENT == 2 )); then");
+	offer_commands(out, zsh_word);
+	buf_printf(
+		out,
+		"\n\tfi\n\t_describe -o option whole -- open -S ''\n\t_files\n}\n_dslc \"$@\"\n");
+}
+
+static void fish_word(Buf *out, const char *word, const char *help)
+{
+	buf_printf(out, "complete -c dslc -n 'test (count (commandline -opc)) = 1' -a %s -d '",
+		   word);
+	quoted(out, help, "");
+	buf_printf(out, "'\n");
+}
+
+/* -s D, -o lineinfo, -l size: one letter, one dash, two dashes */
+static void fish_option(Buf *out, OptId id)
+{
+	const OptRow *row = &opt_rows[id];
+	const char *name = row->spelling + strspn(row->spelling, "-");
+	char kind = row->spelling[1] == '-' ? 'l' : name[1] ? 'o' : 's';
+	Buf values = {0}, help = {0};
+	option_text(id, &help);
+	buf_printf(out, "complete -c dslc -n '__dslc_is");
+	for (int i = 0; i < COMMAND_COUNT; i++)
+		if (row->who & command_rows[i].id)
+			buf_printf(out, " %s", i ? command_rows[i].word : "compile");
+	values_of(&values, id);
+	buf_printf(out, "' -%c '%s'", kind, name);
+	if (values.n)
+		buf_printf(out, " -x -a '%s'", values.s);
+	else if (row->how == HOW_JOINED || row->how == HOW_EQUAL)
+		buf_printf(out, " -r");
+	buf_printf(out, " -d '");
+	quoted(out, help.s, "");
+	buf_printf(out, "'\n");
+	buf_free(&values);
+	buf_free(&help);
+}
+
+static void fish(Buf *out)
+{
+	buf_printf(out, "# fish completion for dslc, written by dslc_manual\n"
+			"function __dslc_is\n\tset -l words (commandline -opc)\n"
+			"\tset -l command compile\n\tif contains -- \"$words[2]\"");
+	offer_commands(out, bash_word);
+	buf_printf(out, "\n\t\tset command $words[2]\n\tend\n\tcontains -- $command $argv\nend\n");
+	offer_commands(out, fish_word);
+	for (int i = 0; i < OPT_COUNT; i++)
+		fish_option(out, (OptId)i);
+}
+
 int main(int argc, char **argv)
 {
+	static const struct {
+		const char *word;
+		void (*write)(Buf *out);
+	} kinds[] = {{"man", man_page}, {"bash", bash}, {"zsh", zsh}, {"fish", fish}};
 	Buf out = {0};
-	if (argc == 2 && strcmp(argv[1], "man") == 0)
-		man_page(&out);
-	else if (argc == 2 && strcmp(argv[1], "bash") == 0)
-		bash(&out);
-	else
+	for (size_t i = 0; i < COUNTOF(kinds); i++)
+		if (argc == 2 && strcmp(argv[1], kinds[i].word) == 0)
+			kinds[i].write(&out);
+	if (!out.n)
 		return 2;
 	bool ok = fwrite(out.s, 1, out.n, stdout) == out.n && fflush(stdout) == 0;
 	buf_free(&out);

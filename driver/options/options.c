@@ -73,13 +73,23 @@ static const char *option_arg(Parse *p, const OptRow *row, int argc, char *const
 	return rest;
 }
 
-static void unknown_option(Parse *p, const char *word)
+/* The nearest spelling among those that these commands take. */
+static const char *nearest_option(const char *bare, Command who)
 {
 	const char *names[OPT_COUNT];
+	int n = 0;
 	for (int i = 0; i < OPT_COUNT; i++)
-		names[i] = opt_rows[i].spelling;
+		if (opt_rows[i].who & who)
+			names[n++] = opt_rows[i].spelling;
+	return nearest(bare, names, n);
+}
+
+static void unknown_option(Parse *p, const char *word)
+{
 	const char *bare = arena_strndup(p->o->arena, word, strcspn(word, "="));
-	const char *near = nearest(bare, names, OPT_COUNT);
+	const char *near = nearest_option(bare, p->o->command);
+	if (!near)
+		near = nearest_option(bare, CMD_EVERY);
 	if (near)
 		refuse(p, "unknown option '%s'; did you mean '%s'?", word, near);
 	else
@@ -97,8 +107,8 @@ static const char *command_name(const Parse *p, Command c)
 /* One that takes this spelling: the first of these. */
 static Command taker_of(const OptRow *row)
 {
-	static const Command order[] = {CMD_RUN, CMD_LAYOUT, CMD_EXPLAIN, CMD_BENCH,
-					CMD_FMT, CMD_LSP,    CMD_TUNE};
+	static const Command order[] = {CMD_RUN, CMD_LAYOUT, CMD_EXPLAIN, CMD_BENCH, CMD_FMT,
+					CMD_LSP, CMD_TUNE,   CMD_SIM,     CMD_NEW};
 	unsigned who = 0;
 	size_t at = 0;
 	for (int i = 0; i < OPT_COUNT; i++)

@@ -17,16 +17,20 @@ typedef enum {
 	CMD_BENCH = 128,
 	CMD_LSP = 256,
 	CMD_TUNE = 512,
+	CMD_NEW = 1024,
 	CMD_ALL = CMD_COMPILE | CMD_RUN | CMD_BENCH | CMD_EXPLAIN | CMD_TUNE,
 	CMD_CHECK_ALL = CMD_ALL | CMD_CHECK,
 	CMD_JUDGES = CMD_CHECK_ALL | CMD_LSP,
-	CMD_ANY = CMD_CHECK_ALL | CMD_LAYOUT | CMD_FMT | CMD_LSP,
+	CMD_ANY = CMD_CHECK_ALL | CMD_LAYOUT | CMD_FMT | CMD_LSP | CMD_NEW,
 	CMD_WRITES = CMD_COMPILE | CMD_EXPLAIN | CMD_TUNE,
 	CMD_DRAWS = CMD_LAYOUT | CMD_EXPLAIN,
 	CMD_CHOOSES = CMD_WRITES | CMD_CHECK,
 	CMD_TIMES = CMD_BENCH | CMD_TUNE,
 	CMD_RUNS = CMD_RUN | CMD_TIMES,
-	CMD_SIZED = CMD_RUNS | CMD_EXPLAIN
+	CMD_SIZED = CMD_RUNS | CMD_EXPLAIN,
+	CMD_SIMULATES = CMD_RUN | CMD_SIM,
+	CMD_STARTS = CMD_RUNS | CMD_SIM,
+	CMD_EVERY = CMD_ANY | CMD_SIM
 } Command;
 
 typedef struct {
@@ -78,6 +82,14 @@ typedef struct {
 } FileArg;
 typedef VEC(FileArg) FileArgs;
 
+enum { SIM_MOST_ARGS = 64 };
+
+/* dslc sim --arg, --buffer */
+typedef struct {
+	const char *text;
+	bool hidden; /* --buffer: memory, no parameter */
+} RawArg;
+
 typedef enum { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER } When;
 typedef enum { NUMBERS_BOTH, NUMBERS_INTEGERS, NUMBERS_NORMAL } Numbers;
 typedef enum { X_BY_ENDING, X_GEMM, X_IR } SourceLang;
@@ -115,6 +127,10 @@ typedef struct {
 	Numbers numbers;
 	int schedules; /* 0: not said */
 	const char *checks, *trace;
+	/* sim */
+	uint32_t grid[3], block[3], cluster[3], smem; /* 0: not said */
+	int64_t first_seed;
+	VEC(RawArg) raw;
 	/* bench */
 	const char *candidates, *csv; /* files; NULL: not said */
 	bool against_cublaslt;
@@ -127,6 +143,8 @@ typedef struct {
 	const char *svg;
 	/* explain, bench; explain: svg too */
 	const char *json_out;
+	/* new */
+	bool host_c;
 	/* fmt */
 	bool only_look; /* --check */
 	/* what ends the tool at once */

@@ -148,6 +148,7 @@ TEXT(OUT, out)
 TEXT(PTXAS_PATH, ptxas_path)
 TEXT(EXPLAIN, explain)
 TEXT(DEVICE, device)
+TEXT(GPU, device)
 TEXT(CHECKS, checks)
 TEXT(TRACE, trace)
 TEXT(KERNEL, problem.kernel)
@@ -185,6 +186,8 @@ WORD(NUMBERS, numbers, Numbers, "--numbers", "both", "integers", "normal")
 IS_WORD(DIAGNOSTICS, json, 1, "--diagnostics", "text", "json")
 IS_WORD(REPORT, report_resources, 0, "--report", "resources")
 IS_WORD(AGAINST, against_cublaslt, 0, "--against", "cublaslt")
+
+IS_WORD(HOST, host_c, 1, "--host", "python", "c")
 
 DOES(ASM, p->o->emit |= EMIT_BIT(EMIT_PTX))
 DOES(OBJECT, p->o->emit |= EMIT_BIT(EMIT_CUBIN))
@@ -344,6 +347,31 @@ static void take_file(Parse *p, const char *arg, const char *option, FileArgs *t
 FILES(ARRAY_IN, arrays_in, "--in")
 FILES(ARRAY_OUT, arrays_out, "--out")
 FILES(ARRAY_EXPECTED, arrays_expected, "--expect")
+
+/* X[,Y[,Z]]: what is not said is 1 */
+static void set_three(Parse *p, const char *arg, const char *option, uint32_t to[3])
+{
+	int i = 0;
+	to[0] = to[1] = to[2] = 1;
+	for (const char *at = arg; at; i++) {
+		int64_t n;
+		size_t length = strcspn(at, ",");
+		if (i == 3 || !read_int(arena_strndup(p->o->arena, at, length), 1, INT32_MAX, &n)) {
+			refuse(p, "%s takes X[,Y[,Z]], each 1 or more, not '%s'", option, arg);
+			return;
+		}
+		to[i] = (uint32_t)n;
+		at = at[length] ? at + length + 1 : NULL;
+	}
+}
+
+DOES(GRID, set_three(p, arg, "--grid", p->o->grid))
+DOES(BLOCK, set_three(p, arg, "--block", p->o->block))
+DOES(CLUSTER, set_three(p, arg, "--cluster", p->o->cluster))
+NUMBER(SMEM, smem, uint32_t, 0, 1 << 20, "--smem")
+NUMBER(FIRST_SEED, first_seed, int64_t, 0, INT64_MAX, "--seed")
+DOES(RAW_ARG, vec_push(p->o->arena, &p->o->raw, ((RawArg){arg, false})))
+DOES(BUFFER, vec_push(p->o->arena, &p->o->raw, ((RawArg){arg, true})))
 
 DOES(SMS, set_int(p, arg, 1, 1024, "--sms", &p->o->problem.sms))
 

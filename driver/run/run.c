@@ -423,6 +423,16 @@ static void print_log(Buf *log)
 	buf_free(log);
 }
 
+/* Where the first error is explained at length. */
+static void say_more(const Ctx *c)
+{
+	const DiagMsg *m = diag_first(c);
+	while (m && m->severity != SEV_ERROR)
+		m = m->next;
+	if (m)
+		fprintf(stderr, "dslc --explain=%s says more\n", diag_rows[m->id].code);
+}
+
 int tool_run(const Options *o)
 {
 	Run r = {.ctx = tool_ctx(o)};
@@ -435,6 +445,8 @@ int tool_run(const Options *o)
 	print_log(&r.out.printed);
 	print_log(&log);
 	tool_messages(r.ctx, o);
+	if (!o->json)
+		say_more(r.ctx);
 	if (o->time_report)
 		time_report(&r.out.times, &times);
 	print_log(&times);

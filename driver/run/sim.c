@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_ARGS = 64, MAX_PARAMS = 4096 };
+enum { MAX_PARAMS = 4096 };
 
 typedef struct {
 	Npy array;
@@ -20,42 +20,17 @@ typedef struct {
 } Buffer;
 
 typedef struct {
-	const char *file, *kernel, *checks, *trace;
-	uint32_t grid[3], block[3], cluster[3], smem;
-	int64_t seed, schedules;
-	const char *args[MAX_ARGS];
-	bool hidden[MAX_ARGS]; /* --buffer: memory, no parameter */
-	int nargs;
+	const Options *o;
+	const char *kernel;
 	/* while it runs */
 	dsl_device *dev;
 	dsl_module *mod;
-	Buffer buffers[MAX_ARGS];
+	Buffer buffers[SIM_MOST_ARGS];
 	int nbuffers;
 	_Alignas(64) unsigned char params[MAX_PARAMS];
 	size_t param_bytes;
 	bool noted; /* notes were printed: once is enough */
 } Sim;
-
-static const char usage[] =
-	"usage: dslc sim FILE --grid X[,Y[,Z]] --block X[,Y[,Z]] [options]\n"
-	"Runs one kernel of a PTX text, or of a cubin that dslc wrote, on the simulator.\n"
-	"  --kernel NAME         which kernel; required if the file has several\n"
-	"  --cluster X[,Y[,Z]]   CTAs of a cluster, if the kernel does not state it\n"
-	"  --smem BYTES          dynamic shared memory\n"
-	"  --arg u32:7           a number: u8 .. u64, i8 .. i64, f32, f64\n"
-	"  --arg in:FILE.npy     the address of an array from a file\n"
-	"  --arg out:f32:COUNT[:FILE.npy]  of an array that is written to a file, or printed\n"
-	"  --arg inout:FILE.npy:OUT.npy    of an array that is read and written\n"
-	"  --arg tma:ELEM:BUFFER:DIMxDIM..:BOXxBOX..[:SWIZZLE[:STRIDExSTRIDE..]]  a tensor map,\n"
-	"                        fastest dimension first, over array BUFFER (0 is the first);\n"
-	"                        strides in bytes, from the second dimension on\n"
-	"  --buffer in:.. | out:..  an array that is not a parameter, for maps\n"
-	"  --seed S              order of warps and copies; 0 is the plain order\n"
-	"  --schedules N         run with seeds S .. S + N - 1\n"
-	"  --checks LIST         all, none, races, uninit, wgmma, barriers, exit, grid, warps,\n"
-	"                        portability, global; the last three are not part of all;\n"
-	"                        -word turns one off\n"
-	"  --trace FILE          write what each warp did, as a Chrome trace\n";
 
 static bool dims_read(const char *text, char apart, uint64_t *to, int most, int *n)
 {
@@ -74,18 +49,6 @@ static bool dims_read(const char *text, char apart, uint64_t *to, int most, int 
 	return false;
 }
 
-static bool three(const char *text, uint32_t to[3])
-{
-	uint64_t v[3] = {1, 1, 1};
-	int n;
-	if (!text || !dims_read(text, ',', v, 3, &n))
-		return false;
-	for (int i = 0; i < 3; i++)
-		to[i] = (uint32_t)v[i];
-	return v[0] <= UINT32_MAX && v[1] <= UINT32_MAX && v[2] <= UINT32_MAX && v[0] && v[1] &&
-	       v[2];
-}
-
 static bool number(const char *text, int64_t most, int64_t *to)
 {
 	uint64_t v = 0;
@@ -93,72 +56,6 @@ static bool number(const char *text, int64_t most, int64_t *to)
 	bool ok = text && dims_read(text, ',', &v, 1, &n) && v <= (uint64_t)most;
 	*to = (int64_t)v;
 	return ok;
-}
-
-static bool keep_arg(Sim *s, const char *value, bool hidden)
-{
-	if (!value || s->nargs == MAX_ARGS)
-		return false;
-	s->hidden[s->nargs] = hidden;
-	s->args[s->nargs++] = value;
-	return true;
-}
-
-static bool option(Sim *s, const char *name, const char *value)
-{
-	int64_t n = 0;
-	if (strcmp(name, "--grid") == 0)
-		return three(value, s->grid);
-	if (strcmp(name, "--block") == 0)
-		return three(value, s->block);
-	if (strcmp(name, "--cluster") == 0)
-		return three(value, s->cluster);
-	if (strcmp(name, "--smem") == 0) {
-		bool ok = number(value, 1 << 20, &n);
-		s->smem = (uint32_t)n;
-		return ok;
-	}
-	if (strcmp(name, "--seed") == 0)
-		return number(value, INT64_MAX, &s->seed);
-	if (strcmp(name, "--schedules") == 0)
-		return number(value, 1000000, &s->schedules) && s->schedules;
-	if (strcmp(name, "--arg") == 0 || strcmp(name, "--buffer") == 0)
-		return keep_arg(s, value, name[2] == 'b');
-	const char **text = strcmp(name, "--kernel") == 0   ? &s->kernel
-			    : strcmp(name, "--checks") == 0 ? &s->checks
-			    : strcmp(name, "--trace") == 0  ? &s->trace
-							    : NULL;
-	if (text)
-		*text = value;
-	return text && value;
-}
-
-static bool parse(Sim *s, int argc, char *const *argv)
-{
-	for (int i = 1; i < argc; i++) {
-		const char *a = argv[i], *eq = strchr(a, '=');
-		char name[32];
-		if (a[0] != '-') {
-			if (s->file) {
-				tool_usage("dslc sim takes one file, not %s too", a);
-				return false;
-			}
-			s->file = a;
-			continue;
-		}
-		size_t n = eq ? (size_t)(eq - a) : strlen(a);
-		snprintf(name, sizeof name, "%.*s", (int)(n < 31 ? n : 31), a);
-		const char *value = eq ? eq + 1 : i + 1 < argc ? argv[++i] : NULL;
-		if (!option(s, name, value)) {
-			tool_usage("dslc sim: %s %s is not right; see dslc sim --help", name,
-				   value ? value : "");
-			return false;
-		}
-	}
-	if (s->file && s->grid[0] && s->block[0])
-		return true;
-	tool_usage("dslc sim needs a file, --grid and --block; see dslc sim --help");
-	return false;
 }
 
 static bool runtime_ok(dsl_status st)
@@ -317,14 +214,14 @@ static bool arg_number(Sim *s, const char *arg)
 	return param_add(s, &v, type->bytes, type->bytes);
 }
 
-static bool arg_any(Sim *s, int i)
+static bool arg_any(Sim *s, RawArg arg)
 {
-	const char *a = s->args[i];
+	const char *a = arg.text;
 	if (strncmp(a, "in:", 3) == 0 || strncmp(a, "inout:", 6) == 0)
-		return arg_in(s, a, s->hidden[i]);
+		return arg_in(s, a, arg.hidden);
 	if (strncmp(a, "out:", 4) == 0)
-		return arg_out(s, a, s->hidden[i]);
-	if (s->hidden[i])
+		return arg_out(s, a, arg.hidden);
+	if (arg.hidden)
 		return wrong(a, "--buffer takes in:, out: or inout:");
 	return strncmp(a, "tma:", 4) == 0 ? arg_tma(s, a) : arg_number(s, a);
 }
@@ -411,27 +308,33 @@ static void notes_print(Sim *s)
 	s->noted = true;
 }
 
+static int schedules(const Options *o)
+{
+	return o->schedules ? o->schedules : 1;
+}
+
 /* Files get what the kernel wrote also where errors were found. */
 static bool run_seed(Sim *s, int64_t seed, bool last)
 {
 	char device[1024], name[256];
-	const char *given = s->kernel;
+	const Options *o = s->o;
 	snprintf(device, sizeof device, "sim:seed=%lld%s%s%s%s", (long long)seed,
-		 s->checks ? ",checks=" : "", s->checks ? s->checks : "", s->trace ? ",trace=" : "",
-		 s->trace ? s->trace : "");
+		 o->checks ? ",checks=" : "", o->checks ? o->checks : "", o->trace ? ",trace=" : "",
+		 o->trace ? o->trace : "");
+	s->kernel = o->problem.kernel;
 	bool ran = false, ok = runtime_ok(dsl_device_open(device, &s->dev)) &&
-			       started(dsl_module_load(s->dev, s->file, &s->mod)) &&
+			       started(dsl_module_load(s->dev, o->inputs.at[0], &s->mod)) &&
 			       entry_find(s, name, sizeof name);
-	for (int i = 0; i < s->nargs && ok; i++)
-		ok = arg_any(s, i);
+	for (int i = 0; i < o->raw.n && ok; i++)
+		ok = arg_any(s, o->raw.at[i]);
 	if (ok) {
 		dsl_raw raw = {.size = sizeof raw,
-			       .smem = s->smem,
+			       .smem = o->smem,
 			       .params = s->params,
 			       .param_bytes = s->param_bytes};
-		memcpy(raw.grid, s->grid, sizeof raw.grid);
-		memcpy(raw.block, s->block, sizeof raw.block);
-		memcpy(raw.cluster, s->cluster, sizeof raw.cluster);
+		memcpy(raw.grid, o->grid, sizeof raw.grid);
+		memcpy(raw.block, o->block, sizeof raw.block);
+		memcpy(raw.cluster, o->cluster, sizeof raw.cluster);
 		dsl_status st = dsl_launch_raw(s->mod, s->kernel, &raw);
 		ok = started(st);
 		ran = ok || st == DSL_ERR_SIM;
@@ -439,8 +342,8 @@ static bool run_seed(Sim *s, int64_t seed, bool last)
 	if (ok)
 		notes_print(s);
 	if (ok && last)
-		printf("%s: %lld schedule%s, no fault\n", s->kernel, (long long)s->schedules,
-		       s->schedules == 1 ? "" : "s");
+		printf("%s: %d schedule%s, no fault\n", s->kernel, schedules(o),
+		       schedules(o) == 1 ? "" : "s");
 	for (int i = 0; i < s->nbuffers && ran && (last || !ok); i++)
 		if (ok || (s->buffers[i].save && *s->buffers[i].save))
 			ran = buffer_save(s, &s->buffers[i]);
@@ -448,23 +351,14 @@ static bool run_seed(Sim *s, int64_t seed, bool last)
 	if (!ok)
 		fprintf(stderr, "dslc sim: seed %lld\n", (long long)seed);
 	close_all(s);
-	s->kernel = given;
 	return ok;
 }
 
-int tool_sim(int argc, char *const *argv)
+int tool_sim(const Options *o)
 {
-	Sim s = {.schedules = 1};
-	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--help") == 0) {
-			fputs(usage, stdout);
-			return EXIT_OK;
-		}
-	}
-	if (!parse(&s, argc, argv))
-		return EXIT_USAGE;
-	for (int64_t k = 0; k < s.schedules; k++)
-		if (!run_seed(&s, s.seed + k, k + 1 == s.schedules))
+	Sim s = {.o = o};
+	for (int k = 0; k < schedules(o); k++)
+		if (!run_seed(&s, o->first_seed + k, k + 1 == schedules(o)))
 			return EXIT_DIAGS;
 	return EXIT_OK;
 }

@@ -48,7 +48,11 @@ same out run_help
 expect 0 help
 same out all
 expect 0 help sim
-has out "usage: dslc sim FILE"
+has out "dslc sim FILE" "--grid=X" "--kernel=NAME"
+lacks out "--size="
+expect 0 help bench
+has out "--device=cuda:N "
+lacks out "|sim"
 has all "dslc sim FILE" "dslc help [COMMAND]"
 
 # every code, once

@@ -277,7 +277,7 @@ has err "error[E0606]"
 ends "small: not checked: "
 behave lost 1
 has err "error[E0606]" "help:"
-[ "$(grep -c E0606 err)" = 1 ] || fail "the same failure twice"
+[ "$(grep -c "error.E0606" err)" = 1 ] || fail "the same failure twice"
 
 # The bar: on a terminal, for work of more than two seconds, erased before the next line; a pipe has none.
 on_terminal()

@@ -152,15 +152,28 @@ has err "/nowhere/w.npy"
 
 # The command line itself
 expect 2 sim "$ptx/sgemm.ptx" --grid 0 --block 16
-has err "--grid 0 is not right"
+has err "--grid takes X[,Y[,Z]], each 1 or more, not '0'"
 expect 2 sim "$ptx/sgemm.ptx" --block 16
-has err "needs a file, --grid and --block"
+has err "needs --grid and --block"
+expect 2 sim --grid 1 --block 1
+has err "no input file"
 expect 2 sim a b
-has err "takes one file, not b too"
+has err "takes one file, not 2"
+for dims in 1,2,3,4 1,,2 1, -1 1x2 4294967296; do
+	expect 2 sim a --grid 1 --block $dims
+	has err "--block takes X[,Y[,Z]], each 1 or more, not '$dims'"
+done
+# shellcheck disable=SC2046
+expect 2 sim a --grid 1 --block 1 $(printf -- "--arg u32:%d " $(seq 65))
+has err "takes 64 of --arg and --buffer, not 65"
+expect 2 sim a --gird 1
+has err "did you mean '--grid'?"
+expect 2 sim a --size 1
+has err "--size is not an option of dslc sim"
 expect 2 sim "$ptx/sgemm.ptx" --grid 1 --block 1 --seed -1
-has err "--seed -1 is not right"
+has err "--seed is a number from 0 to"
 expect 2 sim "$ptx/sgemm.ptx" --grid 1 --block 1 --schedules 0
-has err "--schedules 0 is not right"
+has err "--schedules is a number from 1 to"
 expect 1 sim "$ptx/sgemm.ptx" --grid 1 --block 1 --kernel x
 has err "the module has no entry x"
 cat "$ptx/sgemm.ptx" >two.ptx
@@ -173,7 +186,7 @@ printf '.version 8.0\n.target sm_90\n.address_size 64\n.entry k()\n{\nfrob.u32 1
 expect 1 sim new.ptx --grid 1 --block 1
 has err "not simulated: PTX line 6, CTA 0,0,0 warp 0 lane 0: frob.u32: unknown instruction"
 expect 0 sim --help
-has out "--arg tma:ELEM:BUFFER"
+has out "tma:ELEM:BUFFER"
 
 # Levels: two warps store the same value or not. A note leaves the launch as it is; an error
 # fails it, and what was written comes out in either case.

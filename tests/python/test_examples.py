@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The examples run as they stand; torch_op.py, which needs a GPU, is read at least by the compiler of Python."""
 import ast
+import pathlib
+import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 from common import ROOT
@@ -13,6 +16,16 @@ class Examples(unittest.TestCase):
         run = subprocess.run([sys.executable, ROOT / "examples/python/product.py"], capture_output=True, text=True)
         self.assertEqual((run.returncode, run.stderr), (0, ""))
         self.assertIn(": 0 elements are wrong", run.stdout)
+
+    def test_what_dslc_new_writes(self):
+        text = (ROOT / "driver/new/program.py.in").read_text()
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copy(ROOT / "driver/new/kernel.gemm.in", pathlib.Path(folder, "first.gemm"))
+            program = pathlib.Path(folder, "first.py")
+            program.write_text(text.replace("@NAME@", "first"))
+            run = subprocess.run([sys.executable, program], capture_output=True, text=True)
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        self.assertIn("200 x 136 x 72 on the simulator: 0 elements are wrong", run.stdout)
 
     def test_the_rest_parses(self):
         for name in ("examples/python/torch_op.py", "tests/gpu/python_speed.py", "python/dslc/torch.py",
