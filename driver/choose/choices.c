@@ -191,14 +191,14 @@ static int stages_of(const Choices *s, const SwapState *w, const CostVariant *v)
 	enum { MOST = 8, MOST_SMALL = 16, SMALL = 16384, BARRIERS = 16 /* bytes */ };
 	const Target *t = target_by_name(s->opt->target ? s->opt->target : "sm_90a");
 	const CostProduct *p = &w->work.product;
-	int64_t one =
-		((int64_t)v->tile_m * p->bits_a + (int64_t)v->tile_n * p->bits_b) * v->tile_k / 8 +
-		BARRIERS;
+	int64_t slot =
+		((int64_t)v->tile_m * p->bits_a + (int64_t)v->tile_n * p->bits_b) * v->tile_k / 8;
+	int64_t one = slot + BARRIERS;
 	int64_t room = ((t ? t->smem_bytes : 0) + SMEM_KEPT) / v->ctas - SMEM_KEPT;
 	if (v->persistent)
 		room -= staging_bytes(p, v, room - 2 * one);
 	int cluster = v->cluster_m * v->cluster_n * (v->workspace ? 1 : v->split);
-	int most = cluster <= CLUSTER_MOST && (v->swap || one <= SMALL) ? MOST_SMALL : MOST;
+	int most = cluster <= CLUSTER_MOST && (v->swap || slot <= SMALL) ? MOST_SMALL : MOST;
 	return room / one > most ? most : (int)(room / one);
 }
 

@@ -10,7 +10,7 @@
 enum {
 	MOST_STAGES = 8, /* of large slots: more in flight gain nothing, and take room */
 	MOST_SMALL = 16,
-	SMALL = 16384, /* bytes of a slot */
+	SMALL = 16384, /* bytes of a slot, without its barriers */
 	FEW_CTAS = 8,
 	BARRIER_BYTES = 8,
 	ALIGN = 1024
@@ -122,7 +122,7 @@ static int most_stages(const Kernel *k, int64_t slot)
 
 static int stages_that_fit(Kernel *k, const char *ring, Room r)
 {
-	int most = most_stages(k, r.one);
+	int most = most_stages(k, r.one - r.rings * barrier_bytes(1));
 	int64_t fit = r.left / r.one;
 	int stages = fit > most ? most : fit < 1 ? 1 : (int)fit;
 	why_stages(k, ring, stages, r.one, r.left, most);
