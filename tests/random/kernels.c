@@ -81,6 +81,14 @@ static void note_registers(void *user, const Kernel *k, const char *pass, bool c
 		t->is_full = tiles + beside > r->value;
 }
 
+static SizeArgs made_sizes(Arena *a, const Trial *t)
+{
+	SizeArgs all = {0};
+	for (int i = 0; i < t->made.nsizes; i++)
+		vec_push(a, &all, ((SizeArg){t->made.sizes[i].name, t->made.sizes[i].value}));
+	return all;
+}
+
 static Outcome compile_once(Trial *t)
 {
 	Source source = {"random.gemm", t->made.text.s, t->made.text.n, .is_ir = false};
@@ -94,6 +102,9 @@ static Outcome compile_once(Trial *t)
 			  .cg = {.opt_level = 2}};
 	Buf text = {0};
 	t->ctx = ctx_new();
+	SizeArgs sizes = made_sizes(ctx_arena(t->ctx), t);
+	opt.sizes = &sizes;
+	opt.nsizes = t->made.open;
 	bool ok = compile_run(t->ctx, &source, &opt, &t->out);
 	if (ok && t->out.verified.n)
 		return RIGHT;
@@ -130,10 +141,7 @@ static Outcome compile(Trial *t)
 
 static ProblemSpec trial_options(Arena *a, const Trial *t)
 {
-	ProblemSpec o = {.sms = t->made.sms, .seed = t->seed};
-	for (int i = 0; i < t->made.nsizes; i++)
-		vec_push(a, &o.sizes, ((SizeArg){t->made.sizes[i].name, t->made.sizes[i].value}));
-	return o;
+	return (ProblemSpec){.sms = t->made.sms, .seed = t->seed, .sizes = made_sizes(a, t)};
 }
 
 static bool wrong(Trial *t, const char *kind, const char *what)

@@ -15,6 +15,7 @@ typedef struct {
 		int64_t value;
 	} sizes[MOST_SIZES];
 	int nsizes;
+	bool open;        /* the compiler chooses the schedule, for these sizes */
 	int sms;          /* that a persistent kernel fills; 0: all */
 	bool approximate; /* its value is an approximate function's: the last bit may differ */
 	bool linear; /* errors of the sums are not made larger: normal numbers tell something */

@@ -124,6 +124,13 @@ static void choose_ctas(Make *k, uint64_t seed)
 	k->far = chance_of(&own, 50);
 }
 
+/* One in four leaves its instruction, its stages and its schedule to the compiler. */
+static bool is_open(uint64_t seed)
+{
+	uint64_t own = seed ^ 0xd1342543de82ef95u;
+	return chance_of(&own, 25);
+}
+
 /* ------------------------------------------------------------------ sizes */
 static void add_size(Make *k, const char *name, int64_t v)
 {
@@ -493,12 +500,16 @@ static void write_body(Make *k)
 	static const char *const batch[] = {"l", "j"};
 	Buf *b = &k->m->text;
 	write_tensors(k);
-	buf_printf(b, "    mma mm = wgmma<64,%d,16>(%s, %s, f32) * (%d,1,1);\n", k->atom_n, k->in,
-		   k->in, k->w);
+	if (k->m->open)
+		buf_printf(b, "    mma mm = wgmma(%s, %s, f32);\n", k->in, k->in);
+	else
+		buf_printf(b, "    mma mm = wgmma<64,%d,16>(%s, %s, f32) * (%d,1,1);\n", k->atom_n,
+			   k->in, k->in, k->w);
 	buf_printf(b, "    smem sA : %s (%d,%d), sB : %s (%d,%d);\n",
 		   k->weights ? k->weights : k->in, k->bm, k->bk, k->in, k->bn, k->bk);
 	buf_printf(b,
-		   k->stages ? "    pipeline ab(%d) { sA, sB }\n" : "    pipeline ab { sA, sB }\n",
+		   k->stages && !k->m->open ? "    pipeline ab(%d) { sA, sB }\n"
+					    : "    pipeline ab { sA, sB }\n",
 		   k->stages);
 	buf_printf(b, "    for (");
 	put_modes(k, k->d, "m", "n", batch);
@@ -564,7 +575,7 @@ static void write_schedule(Make *k)
 void kernel_make(uint64_t seed, Made *m)
 {
 	Make k = {.state = seed, .seed = seed, .m = m};
-	*m = (Made){0};
+	*m = (Made){.open = is_open(seed)};
 	k.in = WORD(&k, "bf16", "f16");
 	k.out = WORD(&k, "bf16", "f16", "f32");
 	k.sources = NUMBER(&k, 0, 0, 1, 1, 2);
@@ -577,7 +588,10 @@ void kernel_make(uint64_t seed, Made *m)
 	choose_ctas(&k, seed);
 	write_arguments(&k);
 	write_body(&k);
-	write_schedule(&k);
+	if (m->open)
+		buf_printf(&m->text, "}\n");
+	else
+		write_schedule(&k);
 	m->sms = k.persistent ? NUMBER(&k, 1, 2, 3, 0) : 0;
 	buf_free(&k.facts);
 }
