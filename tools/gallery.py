@@ -7,8 +7,11 @@
 """
 import json
 import pathlib
+import re
 import subprocess
 import sys
+import tempfile
+import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 GALLERY = ROOT / "examples/gallery"
@@ -16,17 +19,25 @@ HEAD = """# Gallery
 
 <!-- Written by tools/gallery.py; its test is docs.gallery. -->
 
-Each kernel is one file in `examples/gallery`: `NAME.gemm`. The program `NAME.py` beside it calls the kernel and compares the result with NumPy.
-Copy both and `check.py`, and change what you need. A program runs on the GPU if PyTorch sees one. Otherwise it runs on the simulator, in about a second:
+Each kernel is one file in `examples/gallery`: `NAME.gemm`. The program `NAME.py` beside it calls the kernel and compares the result
+with NumPy. Copy both and `check.py`, and change what you need. A program runs on the GPU if PyTorch sees one. Otherwise it runs
+on the simulator, which takes a few seconds:
 
 ```sh
 python3 examples/gallery/bias_act.py
 ```
 
-The Debian package has the folder in `/usr/share/doc/dslc/examples/gallery`, the wheel in `dslc/gallery` of Python's packages.
+The Debian package installs the folder as `/usr/share/doc/dslc/examples/gallery`. The wheel has it as the folder `gallery` of the package
+`dslc`.
 
-The tables below say what `dslc explain` derives for an H200. *Sizes* are those that the tool chose tile and schedule for. A kernel without sizes
-is closed: its source says what it needs. *Registers* are those of a thread that computes; a producer has fewer. *Stages* are those of each pipeline.
+The tables below show what `dslc explain` derives for an H200:
+
+- *Sizes* are those for which the tool chose tile and schedule. With `all`, the source names both.
+- *Registers* are those of a thread. Where producer and consumer differ, the first number is the consumer's.
+- *Stages* are those of each pipeline. A pipeline `NAME.in` loads an operand of the epilogue.
+
+*Time* is a figure of [performance.md](performance.md) for the same work. A ratio above 1 means that dslc was faster.
+The kernel that was timed can have another tile or schedule than that of the table.
 """
 
 
@@ -51,9 +62,15 @@ def comment(name):
 
 
 def explained(dslc, name, sizes):
-    said = subprocess.run([dslc, "explain", GALLERY / f"{name}.gemm", "--json=-", "-o", "/dev/null",
-                           *(["--for", sizes] if sizes else [])], check=True, capture_output=True, text=True)
-    return json.loads(said.stdout)["kernels"]
+    """Of each kernel of a file what --json says, and the program with every choice written out."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = pathlib.Path(folder, "text")
+        json_text = subprocess.run([dslc, "explain", GALLERY / f"{name}.gemm", "-o", out, "--json=-", *(["--for", sizes] if sizes else [])],
+                                   check=True, capture_output=True, text=True).stdout
+        text = out.read_text()
+    kernels = json.loads(json_text)["kernels"]
+    programs = re.split(r"^kernel (?=\w+ *\()", text, flags=re.MULTILINE)[1:]
+    return list(zip(kernels, programs, strict=True))
 
 
 def registers(kernel):
@@ -66,29 +83,35 @@ def stages(kernel):
     return ", ".join(f"`{p['name']}` {p['stages']}" for p in rings) or "-"
 
 
-def chosen(kernel):
+def chosen(program):
     """Tile and schedule in a few words."""
-    s = kernel["schedule"]
-    words = [f"{c['name']} {c['value']}" for c in kernel["consts"] if c["name"] in ("bM", "bN")]
-    words += [s["roles"], "dynamic" if s["dynamic"] else "persistent" if s["persistent"] else None]
-    words += ["cluster {} x {}".format(*s["cluster"]) if s["cluster"] != [1, 1] else None, "swap" if s.get("swap") else None]
-    return ", ".join(w for w in words if w and w != "none")
+    tile = [f"{name} {value}" for name, value in re.findall(r"\b(bM|bN) = (\d+)", program)]
+    block = re.search(r"^ *schedule \{\n(.*?)^    \}", program, re.MULTILINE | re.DOTALL)[1]
+    clause = {line.split()[0]: re.sub(r" \{.*|;.*", "", line).split(None, 1)[1] for line in block.splitlines()
+              if "//:" not in line.split(";")[0]}
+    says = [("roles", "{}"), ("persistent", "persistent {}"), ("split_k", "split_k {}"), ("sums", "{}"), ("ctas", "ctas {}"),
+            ("swap", "swap"), ("cluster", "cluster {}")]
+    default = {"roles": "none", "persistent": "off", "sums": "cluster", "swap": "off", "cluster": "(1,1)"}
+    words = [form.format(clause[name]) for name, form in says if name in clause and clause[name] != default.get(name)]
+    return ", ".join(tile + [w.removesuffix(" on") for w in words]) or "-"
 
 
 def table(dslc, name, sizes):
     yield "| kernel | sizes | tile and schedule | threads | registers | shared memory | stages |"
     yield "|---|---|---|---|---|---|---|"
-    for k in explained(dslc, name, sizes):
-        yield (f"| `{k['name']}` | {sizes.replace(',', ', ') or 'all'} | {chosen(k)} | {k['launch']['threads']} | {registers(k)} "
-               f"| {k['launch']['shared_bytes']} bytes | {stages(k)} |")
+    for one in sizes.split(";"):
+        for k, program in explained(dslc, name, one.strip()):
+            yield (f"| `{k['name']}` | {one.strip().replace(',', ', ') or 'all'} | {chosen(program)} | {k['launch']['threads']} "
+                   f"| {registers(k)} | {k['launch']['shared_bytes']} bytes | {stages(k)} |")
 
 
 def section(dslc, name, sizes, time):
-    yield from ("", f"### {name}", "", *comment(name), "")
+    title, *rest = comment(name)
+    yield from ("", f"### {name}", "", title, "", *rest, "")
     yield f"[{name}.gemm](../examples/gallery/{name}.gemm), [{name}.py](../examples/gallery/{name}.py)"
     yield from ("", *table(dslc, name, sizes))
     if time:
-        yield from ("", f"Time: {time}.")
+        yield from ("", textwrap.fill(f"Time: {time}.", 120))
 
 
 def page(dslc):

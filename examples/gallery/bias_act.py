@@ -13,8 +13,8 @@ M, N, K = sizes.values()
 x, w, bias, y = normal((M, K)), normal((N, K), scale=0.1), normal((N,), "f32"), empty((M, N), "bf16")
 z = f32(x) @ f32(w).T + f32(bias)
 
-dslc.load(source, "bias_gelu", sizes=sizes)(x, w, bias, out=y)
+dslc.load(source, sizes=sizes)(x, w, bias, out=y)
 compare("bias_gelu", y, z / 2 * (1 + np.vectorize(math.erf)(z / 2 ** 0.5)))
 
-dslc.load(source, "bias_relu", sizes=sizes)(x, w, bias, out=y)
+dslc.load(source, sizes=sizes, RELU=1)(x, w, bias, out=y)
 compare("bias_relu", y, np.maximum(z, 0))

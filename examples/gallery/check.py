@@ -99,7 +99,7 @@ def f32(x, type=None):
     return _small[type][x]
 
 
-def compare(name, got, want, tolerance=2.0 ** -8):
+def compare(name, got, want, tolerance=2.0 ** -7):
     """Prints the largest difference; ends the program with status 1 if it is above tolerance times the largest wanted."""
     got, want = f32(got), np.asarray(want)
     if got.shape != want.shape:
