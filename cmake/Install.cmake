@@ -119,7 +119,7 @@ add_custom_target(dslc_vsix ALL DEPENDS "${PROJECT_BINARY_DIR}/dslc.vsix")
 install(FILES "${PROJECT_BINARY_DIR}/dslc.vsix" DESTINATION ${CMAKE_INSTALL_DATADIR}/dslc/editors
 	COMPONENT dslc)
 install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT dslc
-	REGEX "/examples/([a-z]*/)?CMakeLists.txt$" EXCLUDE)
+	REGEX "/examples/([a-z]*/)?CMakeLists.txt$" EXCLUDE PATTERN __pycache__ EXCLUDE)
 install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT dslc)
 foreach(component IN ITEMS dslc libdsl-runtime${DSLC_ABI} libdsl-runtime-dev libdslc${DSLC_ABI} libdslc-dev)
 	install(FILES LICENSE NOTICE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${component}

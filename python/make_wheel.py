@@ -57,6 +57,7 @@ def make_wheel(library, folder, version, level=6):
     tag = "cp39-abi3-manylinux_{}_{}_x86_64".format(*glibc(library))
     info = f"dslc-{version}.dist-info"
     files = {f"dslc/{p.name}": p.read_bytes() for p in sorted((HERE / "dslc").glob("*.py*")) if p.is_file()}
+    files |= {f"dslc/gallery/{p.name}": p.read_bytes() for p in sorted((ROOT / "examples/gallery").iterdir()) if p.is_file()}
     files["dslc/_dslc.abi3.so"] = stripped(library)
     files[f"{info}/METADATA"] = metadata(version).encode()
     files[f"{info}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: dslc\nRoot-Is-Purelib: false\nTag: {tag}\n".encode()

@@ -87,7 +87,9 @@ say "the wheel, in an environment of its own"
 inside 'apt-get install -y -qq --no-install-recommends python3-venv python3-numpy >/dev/null 2>&1
 	python3 -m venv --system-site-packages /root/venv
 	/root/venv/bin/pip install -q --no-index /root/dslc-*.whl
-	/root/venv/bin/python /root/examples/python/product.py'
+	/root/venv/bin/python /root/examples/python/product.py
+	/root/venv/bin/python /root/examples/gallery/bias_act.py
+	/root/venv/bin/python /root/venv/lib/python3*/site-packages/dslc/gallery/grouped.py'
 
 say "removed, nothing is left"
 inside 'dpkg -r libdslc-dev libdsl-runtime-dev libdslc1 libdsl-runtime1 dslc >/dev/null

@@ -8,6 +8,8 @@ lib=$scratch/moved/${lib#"$prefix/"}
 prefix=$scratch/moved
 export PKG_CONFIG_PATH="$lib/pkgconfig" PATH="$prefix/bin:$PATH" LD_LIBRARY_PATH="$lib"
 cp -r "$prefix"/share/doc/dslc/examples "$scratch/examples"
+try "$prefix/bin/dslc" check "$scratch/examples/gallery/grouped.gemm"
+[ -f "$scratch/examples/gallery/grouped.py" ] && [ -f "$prefix/share/doc/dslc/docs/gallery.md" ] || fail "the gallery is not complete"
 
 cd "$scratch/examples/with-cmake"
 try cmake -S . -B build -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$cc" \

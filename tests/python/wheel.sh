@@ -46,3 +46,4 @@ one, d = numpy.full((8, 8), 0x3f80, numpy.uint16), numpy.zeros((8, 8), numpy.uin
 k(one, one, out=d)
 assert (d == 0x4100).all()
 END
+LD_PRELOAD=$preload PYTHONPATH=site "$python" site/dslc/gallery/bias_act.py || fail "its gallery does not run"
