@@ -7,7 +7,7 @@
  *       %a = tile %A (m, k * 64)    %b = tile %B (g, n * 64, k * 64)
  *       %d = tile %D[end] (m, n * 64) .. }
  * What fills a buffer may go on in the next group's rows: what comes of these is not written, and
- * boxes that are cut are slower than whole ones (docs/performance-diary.md). */
+ * boxes that are cut are slower than whole ones (tests/gpu/records/decisions.md). */
 #include "frontend/sema.h"
 
 #include <inttypes.h>

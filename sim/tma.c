@@ -77,7 +77,7 @@ static u8 *row_host(const Async *as, u64 addr, u32 first, u32 end, const char *w
 }
 
 /* A map of tf32 rounds what it loads to nearest even, as an H200 does
- * (docs/performance-diary.md). */
+ * (tests/gpu/records/hardware.md). */
 static void row_round(const TensorMap *m, u8 *row, u32 first, u32 end)
 {
 	for (u32 i = first; m->type == T_TF32 && i < end; i++) {
@@ -151,7 +151,7 @@ static void row_store(const Async *as, u8 *to, const u8 *row, u32 n)
 }
 
 /* An H200 writes whole units of 16 bytes, also after the end of a row: measured, as
- * docs/performance-diary.md says on 2026-11-22. */
+ * tests/gpu/records/hardware.md says. */
 static void row_end_check(const Async *as, u32 end)
 {
 	const TensorMap *m = &as->map;

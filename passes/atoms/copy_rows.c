@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* copy_rows.c - whether TMA brings rows that indices name, a box for each, where a program asks for
  * it. Lanes that copy are in the way of an mma, boxes are not; but a box of no row takes five times
- * as long as one of a row, and how many indices name none is data (docs/performance-diary.md).
+ * as long as one of a row, and how many indices name none is data (tests/gpu/records/hardware.md).
  *     tma ld = load(A, sA), 128 rows         ->   yes: 128 boxes of the CTA
  *     the same in a cluster (1,2)            ->   yes: 64 boxes of each */
 #include "passes/atoms/copy_choice.h"

@@ -67,7 +67,7 @@ static int thrift(const Epilogue *e)
 
 /* Columns of a chunk, at most: as the schedule says, else half of the widest where these would
  * spill beside so many accumulators, as bias and GELU of 128x192 under pingpong did, or where
- * columns are reduced (docs/performance-diary.md). */
+ * columns are reduced (tests/gpu/records/decisions.md). */
 static int most_columns(const Epilogue *e)
 {
 	int widest = SWIZZLE_WIDEST / e->bytes, part = columns_of_part(e);

@@ -22,7 +22,8 @@ static Operand on_ring(const Op *op, const char *ring)
 }
 
 /* The first thread of each warpgroup: always the same, as bulk groups are a thread's own. An
- * elected lane and a meeting of its warp cost 3 % where K is short (docs/performance-diary.md). */
+ * elected lane and a barrier of its warp cost 3 % where K is short
+ * (tests/gpu/records/hardware.md). */
 static Op *one_of_group(Kernel *k, Loc loc, Block **body)
 {
 	Op *only = op_new(k, OP_IF, loc);

@@ -88,7 +88,7 @@ named()
 			print FILENAME ":" FNR, substr(line, RSTART + 1, RLENGTH - 2)
 			line = substr(line, RSTART + RLENGTH)
 		}
-	}' $(echo "$pages" | grep -vxE 'CHANGELOG.md|docs/performance-diary.md|docs/tutorial.*|examples/.*')
+	}' $(echo "$pages" | grep -vxE 'CHANGELOG.md|docs/tutorial.*|examples/.*')
 }
 
 files=$(find . -name build -prune -o -name .git -prune -o -type f -print | sed 's,^\.,,')
