@@ -491,11 +491,15 @@ void sched_ahead(Sema *s, Node *body)
 	while (at < body->kids.n && body->kids.at[at]->kind != N_SCHEDULE)
 		at++;
 	Node *n = at < body->kids.n ? body->kids.at[at] : NULL;
+	Define *d = define_of(s, "schedule");
+	bool whole = d && d->value && *d->value == '{';
 	bool open = multiplies(body) && (!n || is_auto(n) || clause_of(n, "auto"));
-	Define *d = open ? define_of(s, "schedule") : NULL;
-	const Node *given = d ? define_read(s, d, ";", parse_clauses) : NULL;
+	const Node *given = d && (open || whole) ? define_read(s, d, ";", parse_clauses) : NULL;
+	if (given && whole && clause_of(given, "auto"))
+		reject(s, given->loc, D_E0308,
+		       "auto leaves a schedule open, which -D closes: leave it out");
 	if (given)
-		n = merged(s, n, given);
+		n = merged(s, whole ? NULL : n, given);
 	else if (open && !d)
 		choice_add(s, (Choice){.name = "schedule", .loc = n ? n->loc : s->kernel->loc});
 	if (given && at < body->kids.n)
