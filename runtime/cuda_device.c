@@ -73,14 +73,7 @@ dsl_status scope_end(Scope *s, const char *call, CUresult r)
 	return cuda_status(s->d, call, r);
 }
 
-/* A device function that is one driver call in the device's context. */
-#define IN_CONTEXT(id, params, name, args)                                     \
-	static dsl_status id params                                            \
-	{                                                                      \
-		Scope s;                                                       \
-		dsl_status st = cuda_scope_enter(&s, cuda_of(dev));            \
-		return st ? st : scope_end(&s, "cu" #name, s.d->cu.name args); \
-	}
+#define IN_CONTEXT(id, params, name, args) static DRIVER_CALL(id, params, name, args)
 
 static dsl_status cuda_mem_alloc(dsl_device *dev, size_t size, dsl_addr *out)
 {
