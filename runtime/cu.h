@@ -65,8 +65,8 @@ CUresult cuda_map_encode(const CudaDevice *d, Elem e, const dsl_map *m, CUtensor
 dsl_status cuda_launch_raw(dsl_device *dev, dsl_module *mod, const char *kernel, const dsl_raw *raw,
 			   bool pdl);
 dsl_status cuda_ready(dsl_device *dev, dsl_module *mod, const char *kernel);
-dsl_status cuda_global(dsl_device *dev, dsl_module *mod, const char *name, dsl_addr *addr,
-		       size_t *size);
+dsl_status cuda_variable(dsl_device *dev, dsl_module *mod, const char *name, dsl_addr *addr,
+			 size_t *size);
 dsl_status cuda_map(dsl_device *dev, const dsl_map *m, void *out);
 
 #endif

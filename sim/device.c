@@ -428,28 +428,8 @@ static dsl_status sim_map(dsl_device *dev, const dsl_map *m, void *out)
 }
 
 static const DevOps sim_ops = {
-	.close = sim_close,
-	.mem_alloc = sim_mem_alloc,
-	.mem_free = sim_mem_free,
-	.copy_in = sim_copy_in,
-	.copy_out = sim_copy_out,
-	.mem_set = sim_mem_set,
-	.sync = sim_sync,
-	.stream_create = sim_stream_create,
-	.stream_sync = sim_stream_sync,
-	.stream_capturing = sim_stream_capturing,
-	.stream_destroy = sim_stream_destroy,
-	.event_create = sim_event_create,
-	.event_record = sim_event_record,
-	.event_elapsed = sim_event_elapsed,
-	.event_destroy = sim_event_destroy,
-	.module_load = sim_module_load,
-	.module_unload = sim_module_unload,
-	.launch = sim_launch,
-	.launch_raw = sim_launch_raw,
-	.ready = sim_ready,
-	.global = sim_variable,
-	.map = sim_map,
+#define DEV_OP(type, name, params) .name = sim_##name,
+#include "runtime/device_ops.def"
 };
 
 /* ------------------------------------------------------------------ options */
