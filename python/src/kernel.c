@@ -465,11 +465,6 @@ static PyObject *with_call(PyObject *self, PyObject *args, PyObject *words, bool
 	return given;
 }
 
-static PyObject *kernel_call(PyObject *self, PyObject *args, PyObject *words)
-{
-	return with_call(self, args, words, false, then_launch);
-}
-
 /* ------------------------------------------------------------------ what Python's Kernel asks */
 static PyObject *then_key(Call *c)
 {
@@ -508,22 +503,17 @@ static PyObject *then_time(Call *c)
 	return ok ? PyFloat_FromDouble((double)ms * 1000 / runs) : NULL;
 }
 
-static PyObject *kernel_key(PyObject *self, PyObject *args, PyObject *words)
-{
-	return with_call(self, args, words, true, then_key);
-}
-
-static PyObject *kernel_choice(PyObject *self, PyObject *args, PyObject *words)
-{
-	return with_call(self, args, words, true, then_choice);
-}
-
-static PyObject *kernel_time(PyObject *self, PyObject *args, PyObject *words)
-{
-	return with_call(self, args, words, false, then_time);
-}
-
 /* Each takes the arguments of a call. */
+#define TAKES_CALL(name, asks, then)                                           \
+	static PyObject *name(PyObject *self, PyObject *args, PyObject *words) \
+	{                                                                      \
+		return with_call(self, args, words, asks, then);               \
+	}
+TAKES_CALL(kernel_call, false, then_launch)
+TAKES_CALL(kernel_key, true, then_key)
+TAKES_CALL(kernel_choice, true, then_choice)
+TAKES_CALL(kernel_time, false, then_time)
+
 #define METHOD(name, f) {name, (PyCFunction)(void (*)(void))(f), METH_VARARGS | METH_KEYWORDS, NULL}
 static PyMethodDef kernel_methods[] = {
 	METHOD("_key", kernel_key),       /* (key, whether on a GPU) */
