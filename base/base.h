@@ -163,4 +163,6 @@ void diag_forget(Ctx *c);                           /* all that was said */
 void diag_text(const Ctx *c, Buf *out, bool color); /* all of them, with excerpts and carets */
 void diag_json(const Ctx *c, Buf *out);             /* one JSON object a line */
 
+double now_seconds(void); /* clock.c: since some moment; for differences */
+
 #endif

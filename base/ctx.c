@@ -39,15 +39,10 @@ Arena *ctx_tmp(Ctx *c)
 	return c->tmp;
 }
 
-void **ctx_slot(Ctx *c, CtxSlot slot)
-{
-	return &c->slots[slot];
-}
-
-InternSet *ctx_set(Ctx *c, CtxSlot slot)
+void *ctx_table(Ctx *c, CtxSlot slot, size_t size)
 {
 	if (!c->slots[slot])
-		c->slots[slot] = NEW(c->arena, InternSet);
+		c->slots[slot] = arena_alloc(c->arena, size);
 	return c->slots[slot];
 }
 
@@ -120,8 +115,8 @@ const char *ctx_strn(Ctx *c, const char *s, size_t n)
 {
 	StrKey key = {s, strnlen(s, n)};
 	void **where;
-	char *found = intern_find(ctx_set(c, CTX_STR), hash_bytes(s, key.n), str_eq, str_hash, &key,
-				  c->arena, &where);
+	char *found = intern_find(ctx_table(c, CTX_STR, sizeof(InternSet)), hash_bytes(s, key.n),
+				  str_eq, str_hash, &key, c->arena, &where);
 	if (!found)
 		*where = found = arena_strndup(c->arena, s, key.n);
 	return found;

@@ -16,8 +16,7 @@ struct InternSet {
 };
 
 Arena *ctx_tmp(Ctx *c); /* for what does not outlive an operation: mark, use, release */
-void **ctx_slot(Ctx *c, CtxSlot slot);
-InternSet *ctx_set(Ctx *c, CtxSlot slot); /* the slot as an InternSet, made on first use */
+void *ctx_table(Ctx *c, CtxSlot slot, size_t size); /* zeros on first use */
 /* The entry equal to `key` (hash given), or NULL with *where set for intern_put. */
 void *intern_find(InternSet *s, uint64_t hash, bool (*eq)(const void *entry, const void *key),
 		  uint64_t (*hash_of)(const void *entry), const void *key, Arena *a, void ***where);

@@ -6,7 +6,6 @@
 #include "codegen/ptxas.h"
 
 #include <ctype.h>
-#include <time.h>
 
 void cg_out_free(CgOut *o)
 {
@@ -25,18 +24,11 @@ const char *codegen_llvm_version(Ctx *c)
 	return ctx_strf(c, "%u.%u.%u", major, minor, patch);
 }
 
-static double now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* False: IR that nobody can make code of; messages say so. */
 static bool write_ptx(const Module *m, unsigned parts, const CgOpt *opt, CgOut *out)
 {
 	CgMod mod;
-	double start = now();
+	double start = now_seconds();
 	int errors = diag_errors(m->ctx);
 	cg_module_open(&mod, m->ctx, opt, m->kernels.at[0]->target);
 	for (int i = 0; i < m->kernels.n; i++)
@@ -50,7 +42,7 @@ static bool write_ptx(const Module *m, unsigned parts, const CgOpt *opt, CgOut *
 	if (ok && parts & (CG_PTX | CG_CUBIN))
 		cg_ptx(&mod, &out->ptx);
 	cg_module_close(&mod);
-	out->llvm_s = now() - start;
+	out->llvm_s = now_seconds() - start;
 	return ok;
 }
 
@@ -73,14 +65,14 @@ static void warn_of_length(const Module *m, const Buf *ptx)
 
 static bool assemble(const Module *m, const CgOpt *opt, CgOut *out, Assembled *as)
 {
-	double start = now();
+	double start = now_seconds();
 	if (opt->unassembled) {
 		cubin_empty(&as->elf);
 		return true;
 	}
 	warn_of_length(m, &out->ptx);
 	bool ok = ptxas_run(m, opt, &out->ptx, as);
-	out->ptxas_s = now() - start;
+	out->ptxas_s = now_seconds() - start;
 	out->ptxas_failed = as->failed;
 	out->spilled = as->spilled;
 	out->timed_out = as->timed_out;
@@ -102,9 +94,10 @@ static bool describe(const Module *m, unsigned parts, const CgOpt *opt, CgOut *o
 {
 	KModuleDesc desc;
 	const char *name = opt->c_name ? opt->c_name : m->kernels.at[0]->name;
-	double start = now();
+	double start = now_seconds();
 	bool ok = kdesc_fill(m, opt, as->regs, &desc);
-	out->ptxas_s += now() - start; /* nearly all of it is asking ptxas for its version */
+	out->ptxas_s +=
+		now_seconds() - start; /* nearly all of it is asking ptxas for its version */
 	if (!ok)
 		return false;
 	manifest_write(&desc, &out->manifest);

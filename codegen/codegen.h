@@ -44,6 +44,8 @@ bool codegen_module(const Module *m, unsigned parts, const CgOpt *opt, CgOut *ou
 
 /* ptxas.c: where ptxas is; NULL if nowhere. In the ctx's arena. */
 const char *ptxas_find(Ctx *c, const char *given);
+/* A program of the toolkit in $CUDA_HOME/bin, PATH or /usr/local/cuda*; NULL: none has it. */
+const char *toolkit_find(Ctx *c, const char *name);
 /* Nobody named one, and there is none: $DSLC_PTXAS is the word none, or not set and none is
  * found. */
 bool ptxas_is_spared(Ctx *c, const char *given);

@@ -19,10 +19,7 @@ static void add(Cg *g, Vals *v, const Val *val)
 
 static bool names(const Op *op, const Val *v)
 {
-	for (int i = 0; i < op->nin; i++)
-		if (op->in[i].val == v)
-			return true;
-	return op->out == v;
+	return op->out == v || op_takes(op, v);
 }
 
 static bool is_used_in(const Block *b, const Val *v)

@@ -121,17 +121,11 @@ static void wait_groups(Cg *g, const Op *op, const char *intrinsic)
 	cg_call(g, intrinsic, NULL, &n, 1);
 }
 
-void emit_BULK_WAIT_READ(Cg *g, const Op *op)
-{
-	wait_groups(g, op, "llvm.nvvm.cp.async.bulk.wait.group.read");
-}
-
-void emit_BULK_WAIT(Cg *g, const Op *op)
-{
-	wait_groups(g, op, "llvm.nvvm.cp.async.bulk.wait.group");
-}
-
-void emit_COPY_WAIT(Cg *g, const Op *op)
-{
-	wait_groups(g, op, "llvm.nvvm.cp.async.wait.group");
-}
+#define WAIT(id, intrinsic)                    \
+	void emit_##id(Cg *g, const Op *op)    \
+	{                                      \
+		wait_groups(g, op, intrinsic); \
+	}
+WAIT(BULK_WAIT_READ, "llvm.nvvm.cp.async.bulk.wait.group.read")
+WAIT(BULK_WAIT, "llvm.nvvm.cp.async.bulk.wait.group")
+WAIT(COPY_WAIT, "llvm.nvvm.cp.async.wait.group")

@@ -32,12 +32,12 @@ static bool is_set(const char *name)
 	return value && *value;
 }
 
-static const char *in_path(Ctx *c)
+static const char *in_path(Ctx *c, const char *tail)
 {
 	const char *at = getenv("PATH");
 	while (at && *at) {
 		size_t n = strcspn(at, ":");
-		const char *found = n ? program(c, at, n, "/ptxas") : NULL;
+		const char *found = n ? program(c, at, n, tail) : NULL;
 		if (found)
 			return found;
 		at += n + (at[n] == ':');
@@ -46,13 +46,13 @@ static const char *in_path(Ctx *c)
 }
 
 /* /usr/local/cuda itself sorts first. */
-static const char *in_local(Ctx *c)
+static const char *in_local(Ctx *c, const char *tail)
 {
 	glob_t g;
 	const char *found = NULL;
 	if (glob("/usr/local/cuda*/bin", 0, NULL, &g) == 0) {
 		for (size_t i = 0; i < g.gl_pathc && !found; i++)
-			found = program(c, g.gl_pathv[i], strlen(g.gl_pathv[i]), "/ptxas");
+			found = program(c, g.gl_pathv[i], strlen(g.gl_pathv[i]), tail);
 		globfree(&g);
 	}
 	return found;
@@ -68,15 +68,21 @@ static const char *from_setup(Ctx *c)
 #endif
 }
 
+const char *toolkit_find(Ctx *c, const char *name)
+{
+	const char *tail = ctx_strf(c, "/%s", name);
+	const char *found = in_env(c, "CUDA_HOME", ctx_strf(c, "/bin%s", tail));
+	found = found ? found : in_path(c, tail);
+	return found ? found : in_local(c, tail);
+}
+
 const char *ptxas_find(Ctx *c, const char *given)
 {
 	if (given)
 		return program(c, given, strlen(given), "");
 	if (is_set("DSLC_PTXAS"))
 		return in_env(c, "DSLC_PTXAS", "");
-	const char *found = in_env(c, "CUDA_HOME", "/bin/ptxas");
-	found = found ? found : in_path(c);
-	found = found ? found : in_local(c);
+	const char *found = toolkit_find(c, "ptxas");
 	return found ? found : from_setup(c);
 }
 

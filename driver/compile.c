@@ -8,7 +8,6 @@
 
 #include <ctype.h>
 #include <string.h>
-#include <time.h>
 
 _Static_assert(EMIT_BIT(EMIT_CUBIN) == DSLC_CUBIN && EMIT_BIT(EMIT_PTX) == DSLC_PTX &&
 		       EMIT_BIT(EMIT_LLVM) == DSLC_LLVM &&
@@ -37,13 +36,6 @@ typedef struct {
 	VEC(Thrift) thrift; /* of each kernel */
 	int spilled;        /* the kernel that did last; -1: none */
 } Compile;
-
-double now_seconds(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static bool wants(const Compile *c, EmitId id)
 {

@@ -112,6 +112,4 @@ const char *variant_name(Ctx *c, const char *kernel, int number);
 FrontendOpt compile_frontend(Ctx *c, const CompileOpt *opt, const char *const *more, int n);
 void compile_out_free(CompileOut *out);
 
-double now_seconds(void); /* since some moment; for differences */
-
 #endif

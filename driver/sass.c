@@ -4,7 +4,6 @@
 #include "driver/tool.h"
 #include "driver/files.h"
 
-#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,53 +11,12 @@
 
 enum { SASS_SECONDS = 600 };
 
-static const char *program_in(Ctx *c, const char *folder, size_t n)
-{
-	const char *path = n ? ctx_strf(c, "%.*s/nvdisasm", (int)n, folder) : "./nvdisasm";
-	return access(path, X_OK) == 0 ? path : NULL;
-}
-
-static const char *find_in_path(Ctx *c)
-{
-	const char *s = getenv("PATH");
-	while (s && *s) {
-		size_t n = strcspn(s, ":");
-		const char *found = n ? program_in(c, s, n) : NULL;
-		if (found)
-			return found;
-		s += n + (s[n] == ':');
-	}
-	return NULL;
-}
-
-static const char *find_installed(Ctx *c)
-{
-	glob_t g;
-	const char *found = NULL;
-	if (glob("/usr/local/cuda*/bin", 0, NULL, &g) == 0)
-		for (size_t i = 0; i < g.gl_pathc && !found; i++)
-			found = program_in(c, g.gl_pathv[i], strlen(g.gl_pathv[i]));
-	globfree(&g);
-	return found;
-}
-
-static size_t folder_length(const char *path)
-{
-	const char *base = base_name(path);
-	return base == path ? 0 : (size_t)(base - path) - 1;
-}
-
 static const char *find_nvdisasm(Ctx *c, const char *ptxas_path)
 {
-	const char *home = getenv("CUDA_HOME"), *found = NULL;
-	const char *ptxas = ptxas_find(c, ptxas_path);
+	const char *ptxas = ptxas_find(c, ptxas_path), *beside = NULL;
 	if (ptxas)
-		found = program_in(c, ptxas, folder_length(ptxas));
-	if (!found && home)
-		found = program_in(c, ctx_strf(c, "%s/bin", home), strlen(home) + 4);
-	if (!found)
-		found = find_in_path(c);
-	return found ? found : find_installed(c);
+		beside = ctx_strf(c, "%.*snvdisasm", (int)(base_name(ptxas) - ptxas), ptxas);
+	return beside && access(beside, X_OK) == 0 ? beside : toolkit_find(c, "nvdisasm");
 }
 
 /* A new file, open for writing, or -1. */

@@ -14,10 +14,8 @@
 static Define *define_named(Sema *s, const char *name)
 {
 	for (int i = s->opt->ndefines; i-- > 0;)
-		if (!strcmp(s->opt->defines[i].name, name)) {
-			s->opt->defines[i].used = true;
+		if (!strcmp(s->opt->defines[i].name, name))
 			return &s->opt->defines[i];
-		}
 	return NULL;
 }
 
@@ -25,6 +23,8 @@ Define *define_of(Sema *s, const char *name)
 {
 	const char *own = s->kernel ? ctx_strf(s->ctx, "%s.%s", s->kernel->name, name) : name;
 	Define *one = define_named(s, own), *all = define_named(s, name);
+	if (one && all)
+		all->used = true;
 	return one ? one : all;
 }
 
@@ -32,6 +32,7 @@ Define *define_of(Sema *s, const char *name)
 const Node *define_read(Sema *s, Define *d, const char *end, ParseText *parse)
 {
 	const char *text = ctx_strf(s->ctx, "%s%s", d->value ? d->value : "1", end);
+	d->used = true;
 	int src = ctx_src(s->ctx, ctx_strf(s->ctx, "<-D%s>", d->name), text, strlen(text));
 	return parse(s->ctx, s->arena, src);
 }

@@ -37,10 +37,6 @@ static Value eval_real(Sema *s, const Node *n)
 static Value unknown_name(Sema *s, const char *name, Loc loc)
 {
 	Suggest g = suggest_begin(name);
-	if (later_function(name) || later_elem(name)) {
-		report_later(s, loc, name);
-		return value_bad();
-	}
 	DiagMsg *m = diag(s->ctx, loc, D_E0201, "unknown name '%s'", name);
 	if (help_habit(s, name, m))
 		return value_bad();
@@ -290,6 +286,13 @@ static bool are_of_layout(const Value *args, int n)
 	return n && args[0].kind != V_INT;
 }
 
+static bool can_be_called(Sema *s, const char *name)
+{
+	Elem e;
+	return scope_find(s, name) || elem_is(name, &e) || mma_exists(name) || elt_by_name(name) ||
+	       reduction_named(name, NULL) || layout_op_find(name) >= 0;
+}
+
 static Value call_named(Sema *s, const Node *call, const Node *callee, Value *args, int n)
 {
 	Elem e;
@@ -311,12 +314,9 @@ static Value call_named(Sema *s, const Node *call, const Node *callee, Value *ar
 		return counts(s, call->loc, callee->name, n, 1, by.kept ? 2 : 1)
 			       ? elt_reduce(s, call, &by, args, n)
 			       : value_bad();
-	if (op >= 0)
-		return counts(s, call->loc, callee->name, n, layout_op_rows[op].lo,
-			      layout_op_rows[op].hi)
-			       ? layout_call(s, call->loc, op, args, n)
-			       : value_bad();
-	return unknown_name(s, callee->name, callee->loc);
+	return counts(s, call->loc, callee->name, n, layout_op_rows[op].lo, layout_op_rows[op].hi)
+		       ? layout_call(s, call->loc, op, args, n)
+		       : value_bad();
 }
 
 static Value call_template(Sema *s, const Node *call, const Node *callee, Value *args, int n)
@@ -331,15 +331,14 @@ static Value eval_call(Sema *s, const Node *n)
 	const Node *callee = n->kids.at[0];
 	int count = n->kids.n - 1;
 	Value *args = NEWN(s->arena, Value, count + 1);
-	if (callee->kind == N_NAME && !scope_find(s, callee->name) &&
-	    later_function(callee->name) && !elt_by_name(callee->name))
-		return unknown_name(s, callee->name, callee->loc);
 	if (calls_word(s, n, W_ROWS))
 		return elt_rows(s, n);
 	if (calls_word(s, n, W_GROUPS))
 		return rejected(s, n->loc, D_E0307,
 				"groups are what a grid runs over, or a loop\n"
 				"write for (g,m,n) in groups(gD, ends)");
+	if (callee->kind == N_NAME && !can_be_called(s, callee->name))
+		return unknown_name(s, callee->name, callee->loc);
 	if (!eval_all(s, n->kids.at + 1, count, args))
 		return value_bad();
 	if (callee->kind == N_NAME)

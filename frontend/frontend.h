@@ -7,7 +7,7 @@
 
 typedef struct {
 	/* -DNAME=VALUE: replaces the value of a const of the file; of one kernel where the name is
-	 * kernel.NAME. The clauses of a schedule that is open are those of `schedule`. */
+	 * kernel.NAME. `schedule` has clauses of an open schedule, or in braces all of any. */
 	const char *name, *value;
 	bool used; /* set when something took it */
 } Define;

@@ -23,16 +23,21 @@ bool elem_is(const char *name, Elem *out)
 	return false;
 }
 
+static const char *elems_built(Ctx *c)
+{
+	const char *all = NULL;
+	for (int e = 0; e < EL_COUNT; e++)
+		if (elem_rows[e].spoken)
+			all = all ? ctx_strf(c, "%s, %s", all, elem_rows[e].name)
+				  : elem_rows[e].name;
+	return ctx_strf(c, "built are %s", all);
+}
+
 bool elem_by_name(Sema *s, const char *name, Loc loc, Elem *out)
 {
 	Suggest g = suggest_begin(name);
 	if (elem_is(name, out))
 		return true;
-	if (later_elem(name))
-		return reject(s, loc, D_E0301,
-			      "not built yet: the element type %s\n"
-			      "%s",
-			      name, elems_built(s->ctx));
 	DiagMsg *m = diag(s->ctx, loc, D_E0210, "unknown element type '%s'", name);
 	if (help_habit(s, name, m))
 		return false;

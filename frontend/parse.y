@@ -53,7 +53,7 @@ start:
 | START_EXPR expr               { p->result = $2; }
 | START_QUERY expr              { p->result = node2(p, N_LIST, @$, $2, none(p, @$)); }
 | START_QUERY expr WHERE conds  { p->result = node2(p, N_LIST, @$, $2, $4); }
-| START_CLAUSES clauses         { p->result = $2; }
+| START_CLAUSES given_clauses   { p->result = $2; }
 ;
 
 items:
@@ -227,6 +227,11 @@ name:
 ;
 
 /* -------------------------------------------------------- schedules: words; sema knows them */
+given_clauses:
+  clauses
+| '{' clauses '}' ';'           { $$ = $2; }
+;
+
 clauses:
   %empty                        { $$ = node_new(p, N_BLOCK, @$); }
 | clauses clause                { $$ = node_add(p, $1, $2); }

@@ -107,10 +107,7 @@ void scaled_build(Sema *s, const Node *n, const Value *v, const Node *scale)
 /* ------------------------------------------------------------------ several iterations */
 static bool names(const Op *op, const Val *v)
 {
-	for (int i = 0; i < op->nin; i++)
-		if (op->in[i].val == v)
-			return true;
-	return op->out == v;
+	return op->out == v || op_takes(op, v);
 }
 
 static bool is_step(const Sema *s, const Block *b, const Op *op)

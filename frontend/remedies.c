@@ -29,25 +29,18 @@ static const char *elem_elsewhere(const char *name)
 	return NULL;
 }
 
-typedef struct {
+static const struct {
 	const char *name, *help;
-} Habit;
-
-static const Habit habits[] = {
+} habits[] = {
 #define HABIT(name, help) {name, help},
 #include "frontend/habits.def"
 };
 
-static const Habit retired[] = {
-#define RETIRED(word, help) {word, help},
-#include "frontend/habits.def"
-};
-
-static const char *help_of(const Habit *rows, size_t n, const char *name)
+const char *habit_of(const char *name)
 {
-	for (size_t i = 0; i < n; i++)
-		if (!strcasecmp(rows[i].name, name))
-			return rows[i].help;
+	for (size_t i = 0; i < COUNTOF(habits); i++)
+		if (!strcasecmp(habits[i].name, name))
+			return habits[i].help;
 	return NULL;
 }
 
@@ -58,13 +51,8 @@ DiagMsg *help_habit(Sema *s, const char *name, DiagMsg *m)
 		diag_remedy(s->ctx, m, "write %s", ours);
 		return diag_fix(s->ctx, m, m->loc, "%s", ours);
 	}
-	const char *help = help_of(habits, COUNTOF(habits), name);
+	const char *help = habit_of(name);
 	return help ? diag_remedy(s->ctx, m, "%s", help) : NULL;
-}
-
-const char *help_retired(const char *word)
-{
-	return help_of(retired, COUNTOF(retired), word);
 }
 
 /* ------------------------------------------------------------------ kinds of values */

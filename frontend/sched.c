@@ -52,24 +52,16 @@ static bool is_word(const Node *n, const char *word)
 	return n && n->kind == N_NAME && !strcmp(n->name, word);
 }
 
-/* A word of earlier schedules; reports. */
-static bool is_retired(Sema *s, const char *word, Loc loc)
-{
-	const char *help = help_retired(word);
-	if (help)
-		reject(s, loc, D_E0308,
-		       "the schedule has no '%s'\n"
-		       "%s",
-		       word, help);
-	return help;
-}
-
 static void bad_form(Sema *s, const Node *n, const char *form)
 {
 	for (int i = 0; i < n->kids.n; i++) {
 		const Node *word = n->kids.at[i];
-		if (word->kind == N_NAME && is_retired(s, word->name, word->loc))
+		const char *help = word->kind == N_NAME ? habit_of(word->name) : NULL;
+		if (help) {
+			reject(s, word->loc, D_E0308, "the schedule has no '%s'\n%s", word->name,
+			       help);
 			return;
+		}
 	}
 	reject(s, n->loc, D_E0308,
 	       "'%s' cannot be written like this\n"
@@ -82,7 +74,7 @@ static const char *words_text(Sema *s, ClauseId clause)
 {
 	const char *text = NULL, *last = NULL;
 	for (int i = 0; i < clause_words_count; i++) {
-		if (clause_words[i].clause != clause || !clause_words[i].built)
+		if (clause_words[i].clause != clause)
 			continue;
 		if (last)
 			text = text ? ctx_strf(s->ctx, "%s, %s", text, last) : last;
@@ -95,12 +87,6 @@ static const char *words_text(Sema *s, ClauseId clause)
 static const ClauseWord *no_word(Sema *s, Loc loc, ClauseId clause, const char *name)
 {
 	Suggest g = suggest_begin(name);
-	const ClauseWord *w = word_of(clause, name);
-	if (w)
-		reject(s, loc, D_E0301, "not built yet: %s %s; %s is", clause_rows[clause].word,
-		       name, words_text(s, clause));
-	if (w || is_retired(s, name, loc))
-		return NULL;
 	for (int i = 0; i < clause_words_count; i++)
 		if (clause_words[i].clause == clause && !sched_word(name))
 			suggest_try(&g, clause_words[i].word);
@@ -120,7 +106,7 @@ static const ClauseWord *clause_word(Sema *s, const Node *n, ClauseId clause)
 	if (!want(s, &v, V_WORD, ctx_strf(s->ctx, "'%s'", clause_rows[clause].word)))
 		return NULL;
 	const ClauseWord *w = word_of(clause, v.str);
-	return w && w->built ? w : no_word(s, n->loc, clause, v.str);
+	return w ? w : no_word(s, n->loc, clause, v.str);
 }
 
 static bool bounded(Sema *s, const Node *n, const ClauseRow *row, int64_t *out)
@@ -388,8 +374,6 @@ static bool is_auto(const Node *n)
 static void clause_unknown(Sema *s, const Node *n)
 {
 	Suggest g = suggest_begin(n->name);
-	if (is_retired(s, n->name, n->name_loc))
-		return;
 	for (int i = 0; i < CLAUSE_COUNT; i++)
 		suggest_try(&g, clause_rows[i].word);
 	DiagMsg *m = diag(s->ctx, n->name_loc, D_E0308, "the schedule has no '%s'", n->name);
@@ -404,8 +388,6 @@ static void clause(Sema *s, const Node *n)
 		return;
 	if (i == CLAUSE_COUNT)
 		clause_unknown(s, n);
-	else if (clause_rows[i].form == CF_LATER)
-		reject(s, n->loc, D_E0301, "not built yet: '%s' in a schedule", n->name);
 	else if (clause_rows[i].form == CF_OWN)
 		read_own[i](s, n);
 	else if (n->kids.n != 1 && (n->kids.n || clause_rows[i].form != CF_SWITCH))
@@ -491,11 +473,15 @@ void sched_ahead(Sema *s, Node *body)
 	while (at < body->kids.n && body->kids.at[at]->kind != N_SCHEDULE)
 		at++;
 	Node *n = at < body->kids.n ? body->kids.at[at] : NULL;
+	Define *d = define_of(s, "schedule");
+	bool whole = d && d->value && *d->value == '{';
 	bool open = multiplies(body) && (!n || is_auto(n) || clause_of(n, "auto"));
-	Define *d = open ? define_of(s, "schedule") : NULL;
-	const Node *given = d ? define_read(s, d, ";", parse_clauses) : NULL;
+	const Node *given = d && (open || whole) ? define_read(s, d, ";", parse_clauses) : NULL;
+	if (given && whole && clause_of(given, "auto"))
+		reject(s, given->loc, D_E0308,
+		       "auto leaves a schedule open, which -D closes: leave it out");
 	if (given)
-		n = merged(s, n, given);
+		n = merged(s, whole ? NULL : n, given);
 	else if (open && !d)
 		choice_add(s, (Choice){.name = "schedule", .loc = n ? n->loc : s->kernel->loc});
 	if (given && at < body->kids.n)

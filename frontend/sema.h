@@ -497,14 +497,9 @@ void fill_needs_elements(Sema *s, const Tensor *t, Loc loc);
 void needs_some(Sema *s, const char *size, const char *why, Loc loc);
 bool fill_is_seen(Sema *s, Buffer *b, Loc loc); /* by a read here; reports */
 
-/* later.c: what the language has and this version does not build */
-void report_later(Sema *s, Loc loc, const char *name); /* a word that is one of these */
-bool later_function(const char *name);
-bool later_elem(const char *name);
-const char *elems_built(Ctx *c); /* "built are s8, u8, .." */
 /* remedies.c: what to write instead; "" where nothing is known */
 DiagMsg *help_habit(Sema *s, const char *name, DiagMsg *m); /* NULL: no name of other languages */
-const char *help_retired(const char *word);        /* of earlier schedules; NULL: none had it */
+const char *habit_of(const char *name);                     /* the help; NULL: there is none */
 const char *help_tensor(Sema *s, const Tensor *t); /* where a tile or a number is asked for */
 const char *help_value(Sema *s, const Value *v);
 const char *help_operator(Sema *s, Operator op, const Value *a, const Value *b);

@@ -78,15 +78,12 @@ static const Layout *read_tv(Ctx *c, const char *row, int n)
 /* A row's text is read once for each N in a context. */
 static const Layout *tv_of_row(Ctx *c, const char *row, int n)
 {
-	void **slot = ctx_slot(c, CTX_ATOM);
-	if (!*slot) {
-		PtrMap *rows = *slot = NEW(ctx_arena(c), PtrMap);
-		rows->arena = ctx_arena(c);
-	}
-	const Layout **of_n = ptrmap_get(*slot, row);
+	PtrMap *rows = ctx_table(c, CTX_ATOM, sizeof *rows);
+	const Layout **of_n = ptrmap_get(rows, row);
+	rows->arena = ctx_arena(c);
 	if (!of_n) {
 		of_n = NEWN(ctx_arena(c), const Layout *, ATOM_N + 1);
-		ptrmap_set(*slot, row, of_n);
+		ptrmap_set(rows, row, of_n);
 	}
 	if (!of_n[n])
 		of_n[n] = read_tv(c, row, n);

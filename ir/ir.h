@@ -490,6 +490,7 @@ Op *op_next(const Op *op); /* the next in textual order, bodies included; NULL a
 Op *kernel_first(const Kernel *k);
 Op *kernel_find(const Kernel *k, OpKind kind);   /* the first of that kind; or NULL */
 Op *op_find_next(const Op *op, OpKind kind);     /* the next after op; or NULL */
+bool op_takes(const Op *op, const Val *v);       /* for one of its operands */
 Op *kernel_with(const Kernel *k, int effects);   /* the first with one of these; or NULL */
 Op *op_parent(const Op *op);                     /* whose body it stands in; NULL at the top */
 const Op *op_around(const Op *op, OpKind kind);  /* it, or the nearest around it; NULL: none */

@@ -12,7 +12,7 @@ const ClauseRow clause_rows[CLAUSE_COUNT] = {
 };
 
 const ClauseWord clause_words[] = {
-#define WORD(clause, word, value, built) {CLAUSE_##clause, word, value, built},
+#define WORD(clause, word, value) {CLAUSE_##clause, word, value},
 #include "ir/schedule.def"
 };
 const int clause_words_count = COUNTOF(clause_words);
@@ -65,7 +65,7 @@ const char *schedule_rule(const Kernel *k)
 	const char *why = NULL;
 	for (int i = 0; i < CLAUSE_COUNT && !why; i++) {
 		const ClauseRow *row = &clause_rows[i];
-		const Attr *a = row->attr < ATTR_COUNT ? attrs_get(&k->attrs, row->attr) : NULL;
+		const Attr *a = attrs_get(&k->attrs, row->attr);
 		if (a && row->form == CF_PAIR)
 			why = pair_rule(k, row, a);
 		else if (a && row->form == CF_INT)

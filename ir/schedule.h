@@ -6,7 +6,7 @@
 
 #include "ir.h"
 
-typedef enum { CF_INT, CF_PAIR, CF_SWITCH, CF_WORD, CF_OWN, CF_LATER } ClauseForm;
+typedef enum { CF_INT, CF_PAIR, CF_SWITCH, CF_WORD, CF_OWN } ClauseForm;
 
 typedef enum {
 #define CLAUSE(id, ...) CLAUSE_##id,
@@ -17,7 +17,7 @@ typedef enum {
 typedef struct {
 	const char *word;
 	ClauseForm form;
-	AttrId attr;     /* ATTR_COUNT: of what is not built */
+	AttrId attr;
 	ReasonId reason; /* REASON_COUNT: no pass decides it */
 	int64_t least, most, otherwise;
 	const char *example; /* ends in ; */
@@ -28,7 +28,6 @@ typedef struct {
 	ClauseId clause;
 	const char *word;
 	int value; /* of the attribute, where that is a number */
-	bool built;
 } ClauseWord;
 extern const ClauseWord clause_words[];
 extern const int clause_words_count;

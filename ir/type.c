@@ -31,7 +31,7 @@ static uint64_t type_hash(const void *entry)
 static const Type *type_intern(Ctx *c, Type key)
 {
 	void **where;
-	InternSet *set = ctx_set(c, CTX_TYPE);
+	InternSet *set = ctx_table(c, CTX_TYPE, sizeof *set);
 	Type *t = intern_find(set, type_hash(&key), type_eq, type_hash, &key, ctx_arena(c), &where);
 	if (t)
 		return t;

@@ -76,13 +76,20 @@ void kernel_replace(Kernel *k, Val *v, Val *by)
 				op->in[i].val = by;
 }
 
+bool op_takes(const Op *op, const Val *v)
+{
+	int i = 0;
+	while (i < op->nin && op->in[i].val != v)
+		i++;
+	return i < op->nin;
+}
+
 bool val_used(const Kernel *k, const Val *v)
 {
-	for (const Op *op = kernel_first(k); op; op = op_next(op))
-		for (int i = 0; i < op->nin; i++)
-			if (op->in[i].val == v)
-				return true;
-	return false;
+	const Op *op = kernel_first(k);
+	while (op && !op_takes(op, v))
+		op = op_next(op);
+	return op;
 }
 
 bool op_only_names(const Op *op)

@@ -16,7 +16,6 @@ enum { SMALL = 256 };
 
 typedef struct {
 	InternSet set;
-	uint32_t ids;
 	const Ix *small[SMALL]; /* the constants 0..SMALL-1, once made */
 } IxTable;
 
@@ -38,10 +37,7 @@ static bool node_eq(const void *entry, const void *key)
 
 static IxTable *table_of(Ctx *c)
 {
-	void **slot = ctx_slot(c, CTX_IX);
-	if (!*slot)
-		*slot = NEW(ctx_arena(c), IxTable);
-	return *slot;
+	return ctx_table(c, CTX_IX, sizeof(IxTable));
 }
 
 static const Ix *node_intern(Ctx *c, Ix key)
@@ -54,7 +50,7 @@ static const Ix *node_intern(Ctx *c, Ix key)
 		return x;
 	*where = x = NEW(ctx_arena(c), Ix);
 	*x = key;
-	x->id = t->ids++;
+	x->id = (uint32_t)t->set.n - 1;
 	return x;
 }
 

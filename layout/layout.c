@@ -6,7 +6,6 @@
 
 typedef struct {
 	InternSet set;
-	uint32_t ids;
 	IxFacts facts;
 } LayoutTable;
 
@@ -30,10 +29,7 @@ static bool layout_eq(const void *entry, const void *key)
 
 static LayoutTable *table_of(Ctx *c)
 {
-	void **slot = ctx_slot(c, CTX_LAYOUT);
-	if (!*slot)
-		*slot = NEW(ctx_arena(c), LayoutTable);
-	return *slot;
+	return ctx_table(c, CTX_LAYOUT, sizeof(LayoutTable));
 }
 
 IxFacts layout_assume(Ctx *c, IxFacts facts)
@@ -58,7 +54,7 @@ static const Layout *layout_intern(Ctx *c, Layout key)
 		return l;
 	*where = l = NEW(ctx_arena(c), Layout);
 	*l = key;
-	l->id = t->ids++;
+	l->id = (uint32_t)t->set.n - 1;
 	return l;
 }
 

@@ -203,13 +203,9 @@ static const Tup *shape_filtered(Ctx *c, const Tup *shape, const Tup *stride)
 {
 	if (tup_is_leaf(shape))
 		return ix_is(stride->leaf, 0) ? tup_int(c, 1) : shape;
-	ArenaMark mark = arena_mark(ctx_tmp(c));
-	const Tup **at = NEWN(ctx_tmp(c), const Tup *, shape->n + 1);
-	for (int i = 0; i < shape->n; i++)
-		at[i] = shape_filtered(c, shape->at[i], stride->at[i]);
-	shape = tup_new(c, at, shape->n);
-	arena_release(ctx_tmp(c), mark);
-	return shape;
+	const Tup *r;
+	TUP_OF(r, c, shape->n, i, shape_filtered(c, shape->at[i], stride->at[i]));
+	return r;
 }
 
 const Layout *layout_filter_zeros(Ctx *c, const Layout *l)

@@ -55,10 +55,9 @@ static const Tup *strides_of(Ctx *c, const Tup *shape, const Order *o, int *next
 {
 	if (tup_is_leaf(shape))
 		return tup_leaf(c, o->at[(*next)++].stride);
-	const Tup **at = NEWN(ctx_tmp(c), const Tup *, shape->n + 1);
-	for (int i = 0; i < shape->n; i++)
-		at[i] = strides_of(c, shape->at[i], o, next);
-	return tup_new(c, at, shape->n);
+	const Tup *t;
+	TUP_OF(t, c, shape->n, i, strides_of(c, shape->at[i], o, next));
+	return t;
 }
 
 static const Layout *ordered(Ctx *c, const Tup *shape, Order *o)
@@ -114,12 +113,8 @@ static const Tup *identity(Ctx *c, const Tup *shape, uint64_t basis)
 {
 	if (tup_is_leaf(shape))
 		return tup_basis(c, ix_const(c, 1), basis);
-	ArenaMark mark = arena_mark(ctx_tmp(c));
-	const Tup **at = NEWN(ctx_tmp(c), const Tup *, shape->n + 1);
-	for (int i = 0; i < shape->n; i++)
-		at[i] = identity(c, shape->at[i], basis << 8 | (uint64_t)(i + 1));
-	const Tup *t = tup_new(c, at, shape->n);
-	arena_release(ctx_tmp(c), mark);
+	const Tup *t;
+	TUP_OF(t, c, shape->n, i, identity(c, shape->at[i], basis << 8 | (uint64_t)(i + 1)));
 	return t;
 }
 

@@ -15,6 +15,18 @@ typedef struct {
 } Mode;
 typedef VEC(Mode) Modes;
 
+/* r: a tuple of n elements, of which i is made by `made`; NULL where that gives NULL. */
+#define TUP_OF(r, c, n, i, made)                                         \
+	do {                                                             \
+		ArenaMark mark_ = arena_mark(ctx_tmp(c));                \
+		int n_ = (n), i = 0;                                     \
+		const Tup **at_ = NEWN(ctx_tmp(c), const Tup *, n_ + 1); \
+		while (i < n_ && (at_[i] = (made)))                      \
+			i++;                                             \
+		(r) = i == n_ ? tup_new(c, at_, n_) : NULL;              \
+		arena_release(ctx_tmp(c), mark_);                        \
+	} while (0)
+
 /* layout.c */
 void layout_flatten(Ctx *c, const Layout *l, Modes *out);
 const Layout *layout_of_modes(Ctx *c, const Modes *m); /* one mode: a leaf; none: 1:0 */

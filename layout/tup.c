@@ -10,7 +10,6 @@ enum { MAX_RANK = 64, MAX_DEPTH = 32, RECENT = 256 };
 
 typedef struct {
 	InternSet set;
-	uint32_t ids;
 	const Tup *recent[RECENT]; /* leaves without a basis, by the id of what they hold */
 } TupTable;
 
@@ -36,10 +35,7 @@ static bool tup_eq(const void *entry, const void *key)
 
 static TupTable *table_of(Ctx *c)
 {
-	void **slot = ctx_slot(c, CTX_TUP);
-	if (!*slot)
-		*slot = NEW(ctx_arena(c), TupTable);
-	return *slot;
+	return ctx_table(c, CTX_TUP, sizeof(TupTable));
 }
 
 static const Tup *tup_intern(Ctx *c, Tup key)
@@ -52,7 +48,7 @@ static const Tup *tup_intern(Ctx *c, Tup key)
 		return t;
 	*where = t = NEW(a, Tup);
 	*t = key;
-	t->id = table->ids++;
+	t->id = (uint32_t)table->set.n - 1;
 	if (key.n > 0) {
 		const Tup **at = NEWN(a, const Tup *, key.n);
 		memcpy(at, key.at, sizeof(*at) * (size_t)key.n);

@@ -9,22 +9,17 @@ typedef const Ix *(*Leaf2)(Ctx *c, const Ix *a, const Ix *b);
 /* Place by place; what only one of them has stays as it is (`alone` says what b's becomes). */
 static const Tup *each(Ctx *c, const Tup *a, const Tup *b, Leaf2 f)
 {
-	const Tup *zero = tup_int(c, 0);
 	if (tup_is_leaf(a) && tup_is_leaf(b))
 		return tup_leaf(c, f(c, a->leaf, b->leaf));
 	if (tup_is_leaf(a) || tup_is_leaf(b)) {
 		const Tup *leaf = tup_is_leaf(a) ? a : b;
 		return ix_is(leaf->leaf, 0) ? (leaf == a ? b : a) : NULL;
 	}
-	int n = a->n > b->n ? a->n : b->n;
-	ArenaMark mark = arena_mark(ctx_tmp(c));
-	const Tup **at = NEWN(ctx_tmp(c), const Tup *, n + 1), *r = zero;
-	for (int i = 0; i < n && r; i++)
-		r = at[i] = i >= a->n   ? b->at[i]
-			    : i >= b->n ? a->at[i]
-					: each(c, a->at[i], b->at[i], f);
-	r = r ? tup_new(c, at, n) : NULL;
-	arena_release(ctx_tmp(c), mark);
+	const Tup *r;
+	TUP_OF(r, c, a->n > b->n ? a->n : b->n, i,
+	       i >= a->n   ? b->at[i]
+	       : i >= b->n ? a->at[i]
+			   : each(c, a->at[i], b->at[i], f));
 	return r;
 }
 
@@ -85,14 +80,9 @@ int tup_depth(const Tup *t)
 
 const Tup *tup_product_each(Ctx *c, const Tup *t)
 {
-	int n = tup_rank(t);
-	ArenaMark mark = arena_mark(ctx_tmp(c));
-	const Tup **at = NEWN(ctx_tmp(c), const Tup *, n + 1);
-	for (int i = 0; i < n; i++)
-		at[i] = tup_leaf(c, tup_product(c, tup_get(t, i)));
-	t = tup_new(c, at, n);
-	arena_release(ctx_tmp(c), mark);
-	return t;
+	const Tup *r;
+	TUP_OF(r, c, tup_rank(t), i, tup_leaf(c, tup_product(c, tup_get(t, i))));
+	return r;
 }
 
 static void picked(Ctx *c, const Tup *t, const Tup *coord, bool any, Tups *out, bool *fits)
@@ -166,12 +156,8 @@ const Tup *tup_map(Ctx *c, const Tup *t, const Ix *(*f)(Ctx *c, void *user, cons
 		const Ix *x = f(c, user, t->leaf);
 		return x ? tup_basis(c, x, t->basis) : NULL;
 	}
-	ArenaMark mark = arena_mark(ctx_tmp(c));
-	const Tup **at = NEWN(ctx_tmp(c), const Tup *, t->n + 1), *r = t;
-	for (int i = 0; i < t->n && r; i++)
-		r = at[i] = tup_map(c, t->at[i], f, user);
-	r = r ? tup_new(c, at, t->n) : NULL;
-	arena_release(ctx_tmp(c), mark);
+	const Tup *r;
+	TUP_OF(r, c, t->n, i, tup_map(c, t->at[i], f, user));
 	return r;
 }
 
@@ -204,12 +190,8 @@ static const Tup *divide(Ctx *c, const Tup *a, const Tup *b,
 	}
 	if (b->n > a->n)
 		return NULL;
-	ArenaMark mark = arena_mark(ctx_tmp(c));
-	const Tup **at = NEWN(ctx_tmp(c), const Tup *, a->n + 1), *r = a;
-	for (int i = 0; i < a->n && r; i++)
-		r = at[i] = i < b->n ? divide(c, a->at[i], b->at[i], take) : a->at[i];
-	r = r ? tup_new(c, at, a->n) : NULL;
-	arena_release(ctx_tmp(c), mark);
+	const Tup *r;
+	TUP_OF(r, c, a->n, i, i < b->n ? divide(c, a->at[i], b->at[i], take) : a->at[i]);
 	return r;
 }
 
@@ -244,12 +226,8 @@ static const Tup *coordinate(Ctx *c, const Ix **left, const Tup *shape, bool las
 		*left = ix_div(c, x, shape->leaf);
 		return tup_leaf(c, ix_plain(c, ix_mod(c, x, shape->leaf)));
 	}
-	ArenaMark mark = arena_mark(ctx_tmp(c));
-	const Tup **at = NEWN(ctx_tmp(c), const Tup *, shape->n + 1);
-	for (int i = 0; i < shape->n; i++)
-		at[i] = coordinate(c, left, shape->at[i], last && i == shape->n - 1);
-	const Tup *t = tup_new(c, at, shape->n);
-	arena_release(ctx_tmp(c), mark);
+	const Tup *t;
+	TUP_OF(t, c, shape->n, i, coordinate(c, left, shape->at[i], last && i == shape->n - 1));
 	return t;
 }
 
@@ -264,12 +242,8 @@ const Tup *tup_crd2crd(Ctx *c, const Tup *at, const Tup *shape)
 		return tup_idx2crd(c, at->leaf, shape);
 	if (at->n != shape->n)
 		return NULL;
-	ArenaMark mark = arena_mark(ctx_tmp(c));
-	const Tup **to = NEWN(ctx_tmp(c), const Tup *, at->n + 1), *r = at;
-	for (int i = 0; i < at->n && r; i++)
-		r = to[i] = tup_crd2crd(c, at->at[i], shape->at[i]);
-	r = r ? tup_new(c, to, at->n) : NULL;
-	arena_release(ctx_tmp(c), mark);
+	const Tup *r;
+	TUP_OF(r, c, at->n, i, tup_crd2crd(c, at->at[i], shape->at[i]));
 	return r;
 }
 
@@ -285,12 +259,9 @@ static const Tup *next_place(Ctx *c, const Tup *at, const Tup *shape, const Ix *
 	}
 	if (at->n != shape->n)
 		return NULL;
-	ArenaMark mark = arena_mark(ctx_tmp(c));
-	const Tup **to = NEWN(ctx_tmp(c), const Tup *, at->n + 1), *r = at;
-	for (int i = 0; i < at->n && r; i++)
-		r = to[i] = next_place(c, at->at[i], shape->at[i], carry, last && i == at->n - 1);
-	r = r ? tup_new(c, to, at->n) : NULL;
-	arena_release(ctx_tmp(c), mark);
+	const Tup *r;
+	TUP_OF(r, c, at->n, i,
+	       next_place(c, at->at[i], shape->at[i], carry, last && i == at->n - 1));
 	return r;
 }
 

@@ -79,6 +79,15 @@ void op_unwrap(Op *region)
 	op_remove(region);
 }
 
+void drop_unused(Kernel *k, OpKind kind)
+{
+	for (Op *op = kernel_find(k, kind), *next; op; op = next) {
+		next = op_find_next(op, kind);
+		if (!val_used(k, op->out))
+			op_remove(op);
+	}
+}
+
 int64_t round_up(int64_t x, int64_t to)
 {
 	return (x + to - 1) / to * to;

@@ -56,7 +56,8 @@ enum {
 /* Whether wgmma groups that a loop's body issues are left in flight from iteration to iteration. */
 bool loop_keeps_groups(const Op *loop);
 int64_t buffer_align(const Type *t); /* smem/placement.c: bytes; a buffer begins at a multiple */
-void op_unwrap(Op *region);          /* its body takes its place */
+void drop_unused(Kernel *k, OpKind kind); /* those whose value nothing takes */
+void op_unwrap(Op *region);               /* its body takes its place */
 /* A warpgroup of the consumers, which are the first warps of the CTA. */
 const Ix *ix_warpgroup(const Kernel *k);
 int val_extent(const Val *v, int mode); /* of a static tile */

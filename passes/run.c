@@ -4,7 +4,6 @@
 #include "passes/pass.h"
 
 #include <string.h>
-#include <time.h>
 
 #define PASS(id, ...) void pass_##id(Kernel *k);
 #include "passes/passes.def"
@@ -24,13 +23,6 @@ int pass_by_name(const char *name)
 		if (!strcmp(pass_rows[i].name, name))
 			return i;
 	return -1;
-}
-
-static double now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* What the pass cannot take: of text, that the text is wrong; else a pass or the frontend is. */
@@ -73,12 +65,12 @@ static bool run_one(Kernel *k, int id, const PassOpt *opt)
 		return false;
 	if (opt->compares)
 		kernel_print(k, &before);
-	double start = now();
+	double start = now_seconds();
 	k->errors_before = diag_errors(k->ctx);
 	layout_assume(k->ctx, kernel_facts(k));
 	p->run(k);
 	layout_assume(k->ctx, (IxFacts){0});
-	double seconds = now() - start;
+	double seconds = now_seconds() - start;
 	if (pass_failed(k)) {
 		buf_free(&before);
 		return false;

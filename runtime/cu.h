@@ -39,6 +39,14 @@ dsl_status cuda_scope_enter(Scope *s, CudaDevice *d);
 void cuda_scope_leave(Scope *s);
 /* Leaves, and makes a status of what `call` returned. */
 dsl_status scope_end(Scope *s, const char *call, CUresult r);
+/* A function that is one driver call in the context of the device dev. */
+#define DRIVER_CALL(id, params, name, args)                                    \
+	dsl_status id params                                                   \
+	{                                                                      \
+		Scope s;                                                       \
+		dsl_status st = cuda_scope_enter(&s, cuda_of(dev));            \
+		return st ? st : scope_end(&s, "cu" #name, s.d->cu.name args); \
+	}
 dsl_status cuda_status(const CudaDevice *d, const char *call, CUresult r);
 const char *cuda_error(const CudaDevice *d, CUresult r); /* "CUDA_ERROR_INVALID_VALUE" */
 bool cuda_sticky(CUresult r); /* the context is lost: something before this call failed */
@@ -57,8 +65,8 @@ CUresult cuda_map_encode(const CudaDevice *d, Elem e, const dsl_map *m, CUtensor
 dsl_status cuda_launch_raw(dsl_device *dev, dsl_module *mod, const char *kernel, const dsl_raw *raw,
 			   bool pdl);
 dsl_status cuda_ready(dsl_device *dev, dsl_module *mod, const char *kernel);
-dsl_status cuda_global(dsl_device *dev, dsl_module *mod, const char *name, dsl_addr *addr,
-		       size_t *size);
+dsl_status cuda_variable(dsl_device *dev, dsl_module *mod, const char *name, dsl_addr *addr,
+			 size_t *size);
 dsl_status cuda_map(dsl_device *dev, const dsl_map *m, void *out);
 
 #endif

@@ -73,14 +73,7 @@ dsl_status scope_end(Scope *s, const char *call, CUresult r)
 	return cuda_status(s->d, call, r);
 }
 
-/* A device function that is one driver call in the device's context. */
-#define IN_CONTEXT(id, params, name, args)                                     \
-	static dsl_status id params                                            \
-	{                                                                      \
-		Scope s;                                                       \
-		dsl_status st = cuda_scope_enter(&s, cuda_of(dev));            \
-		return st ? st : scope_end(&s, "cu" #name, s.d->cu.name args); \
-	}
+#define IN_CONTEXT(id, params, name, args) static DRIVER_CALL(id, params, name, args)
 
 static dsl_status cuda_mem_alloc(dsl_device *dev, size_t size, dsl_addr *out)
 {
@@ -152,28 +145,8 @@ static void cuda_close(dsl_device *dev)
 }
 
 static const DevOps cuda_ops = {
-	.close = cuda_close,
-	.mem_alloc = cuda_mem_alloc,
-	.mem_free = cuda_mem_free,
-	.copy_in = cuda_copy_in,
-	.copy_out = cuda_copy_out,
-	.mem_set = cuda_mem_set,
-	.sync = cuda_sync,
-	.stream_create = cuda_stream_create,
-	.stream_sync = cuda_stream_sync,
-	.stream_capturing = cuda_stream_capturing,
-	.stream_destroy = cuda_stream_destroy,
-	.event_create = cuda_event_create,
-	.event_record = cuda_event_record,
-	.event_elapsed = cuda_event_elapsed,
-	.event_destroy = cuda_event_destroy,
-	.module_load = cuda_module_load,
-	.module_unload = cuda_module_unload,
-	.launch = cuda_launch,
-	.launch_raw = cuda_launch_raw,
-	.ready = cuda_ready,
-	.global = cuda_global,
-	.map = cuda_map,
+#define DEV_OP(type, name, params) .name = cuda_##name,
+#include "runtime/device_ops.def"
 };
 
 typedef void (*AnyFunction)(void);

@@ -30,15 +30,8 @@ dsl_status gpu_current(dsl_device *dev)
 	return cuda_scope_enter(&s, cuda_of(dev));
 }
 
-dsl_status gpu_capture(dsl_device *dev, dsl_stream stream)
-{
-	Scope s;
-	dsl_status st = cuda_scope_enter(&s, cuda_of(dev));
-	if (st)
-		return st;
-	return scope_end(&s, "cuStreamBeginCapture",
-			 s.d->cu.StreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
-}
+DRIVER_CALL(gpu_capture, (dsl_device * dev, dsl_stream stream), StreamBeginCapture,
+	    (stream, CU_STREAM_CAPTURE_MODE_RELAXED))
 
 dsl_status gpu_captured(dsl_device *dev, dsl_stream stream, void **graph)
 {
@@ -58,14 +51,8 @@ dsl_status gpu_captured(dsl_device *dev, dsl_stream stream, void **graph)
 	return scope_end(&s, "cuGraphInstantiate", r);
 }
 
-dsl_status gpu_replay(dsl_device *dev, void *graph, dsl_stream stream)
-{
-	Scope s;
-	dsl_status st = cuda_scope_enter(&s, cuda_of(dev));
-	if (st)
-		return st;
-	return scope_end(&s, "cuGraphLaunch", s.d->cu.GraphLaunch(graph, stream));
-}
+DRIVER_CALL(gpu_replay, (dsl_device * dev, void *graph, dsl_stream stream), GraphLaunch,
+	    (graph, stream))
 
 dsl_status gpu_forget(dsl_device *dev, void *graph)
 {

@@ -84,8 +84,8 @@ dsl_status cuda_map(dsl_device *dev, const dsl_map *m, void *out)
 	return scope_end(&s, "cuTensorMapEncodeTiled", r);
 }
 
-dsl_status cuda_global(dsl_device *dev, dsl_module *mod, const char *name, dsl_addr *addr,
-		       size_t *size)
+dsl_status cuda_variable(dsl_device *dev, dsl_module *mod, const char *name, dsl_addr *addr,
+			 size_t *size)
 {
 	Scope s;
 	CUdeviceptr at = 0;

@@ -344,7 +344,7 @@ dsl_status dsl_module_global(dsl_module *mod, const char *name, dsl_addr *addr, 
 	*addr = 0;
 	dsl_status st = module_check(mod);
 	if (!st)
-		st = mod->dev->ops->global(mod->dev, mod, name, addr, &bytes);
+		st = mod->dev->ops->variable(mod->dev, mod, name, addr, &bytes);
 	if (!st && size)
 		*size = bytes;
 	return st;

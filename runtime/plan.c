@@ -23,30 +23,11 @@ static dsl_status visit_list(Visitor *v, Expr *e, const char *const *text, int n
 	return st;
 }
 
-static dsl_status visit_args(Visitor *v)
+static dsl_status visit_both(Visitor *v, Expr *e, const char *const *extents, int n, Expr *f,
+			     const char *const *strides, int m)
 {
-	Plan *p = v->plan;
-	dsl_status st = DSL_OK;
-	for (int i = 0; i < p->k->nargs && !st; i++) {
-		const KArg *a = &p->k->args[i];
-		st = visit_list(v, p->shape[i], a->shape, a->rank);
-		if (!st)
-			st = visit_list(v, p->stride[i], a->stride, a->rank);
-	}
-	return st;
-}
-
-static dsl_status visit_maps(Visitor *v)
-{
-	Plan *p = v->plan;
-	dsl_status st = DSL_OK;
-	for (int i = 0; i < p->k->nmaps && !st; i++) {
-		const KMap *m = &p->k->maps[i];
-		st = visit_list(v, p->dims[i], m->dims, m->rank);
-		if (!st)
-			st = visit_list(v, p->strides[i], m->strides, m->rank - 1);
-	}
-	return st;
+	dsl_status st = visit_list(v, e, extents, n);
+	return st ? st : visit_list(v, f, strides, m);
 }
 
 static dsl_status visit_cost(Visitor *v)
@@ -59,11 +40,19 @@ static dsl_status visit_cost(Visitor *v)
 static dsl_status visit(Visitor *v)
 {
 	Plan *p = v->plan;
-	dsl_status st = visit_args(v);
+	dsl_status st = DSL_OK;
+	for (int i = 0; i < p->k->nargs && !st; i++) {
+		const KArg *a = &p->k->args[i];
+		st = visit_both(v, p->shape[i], a->shape, a->rank, p->stride[i], a->stride,
+				a->rank);
+	}
 	for (int i = 0; i < p->k->nfacts && !st; i++)
 		st = v->each(v, &p->facts[i], p->k->facts[i].cond);
-	if (!st)
-		st = visit_maps(v);
+	for (int i = 0; i < p->k->nmaps && !st; i++) {
+		const KMap *m = &p->k->maps[i];
+		st = visit_both(v, p->dims[i], m->dims, m->rank, p->strides[i], m->strides,
+				m->rank - 1);
+	}
 	if (!st)
 		st = visit_list(v, p->works, p->k->works, p->k->nworks);
 	if (!st && p->k->cost.family)

@@ -235,31 +235,8 @@ struct dsl_event {
 /* Each reports through dsl_detail. module_load sets mod->handle, the plans' functions and sms, and
  * leaves nothing behind on failure; close frees the device itself, all modules being gone. */
 struct DevOps {
-	void (*close)(dsl_device *dev);
-	dsl_status (*mem_alloc)(dsl_device *dev, size_t size, dsl_addr *out);
-	dsl_status (*mem_free)(dsl_device *dev, dsl_addr addr);
-	dsl_status (*copy_in)(dsl_device *dev, dsl_addr to, const void *from, size_t size);
-	dsl_status (*copy_out)(dsl_device *dev, void *to, dsl_addr from, size_t size);
-	dsl_status (*mem_set)(dsl_device *dev, dsl_addr to, unsigned char byte, size_t size);
-	dsl_status (*sync)(dsl_device *dev);
-	dsl_status (*stream_create)(dsl_device *dev, dsl_stream *out);
-	dsl_status (*stream_sync)(dsl_device *dev, dsl_stream stream);
-	dsl_status (*stream_capturing)(dsl_device *dev, dsl_stream stream, bool *out);
-	dsl_status (*stream_destroy)(dsl_device *dev, dsl_stream stream);
-	dsl_status (*event_create)(dsl_device *dev, void **out);
-	dsl_status (*event_record)(dsl_device *dev, void *event, dsl_stream stream);
-	dsl_status (*event_elapsed)(dsl_device *dev, void *from, void *to, float *ms);
-	dsl_status (*event_destroy)(dsl_device *dev, void *event);
-	dsl_status (*module_load)(dsl_device *dev, dsl_module *mod);
-	void (*module_unload)(dsl_device *dev, dsl_module *mod);
-	dsl_status (*launch)(dsl_device *dev, const Launch *l);
-	dsl_status (*launch_raw)(dsl_device *dev, dsl_module *mod, const char *kernel,
-				 const dsl_raw *raw, bool pdl);
-	/* An entry is on the device from here on: its first launch loads nothing. */
-	dsl_status (*ready)(dsl_device *dev, dsl_module *mod, const char *kernel);
-	dsl_status (*global)(dsl_device *dev, dsl_module *mod, const char *name, dsl_addr *addr,
-			     size_t *size);
-	dsl_status (*map)(dsl_device *dev, const dsl_map *m, void *out);
+#define DEV_OP(type, name, params) type(*name) params;
+#include "runtime/device_ops.def"
 };
 
 /* module.c: unloads whatever is still loaded. */

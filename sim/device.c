@@ -89,32 +89,19 @@ ON_SPAN(sim_copy_out, (dsl_device * dev, void *to, dsl_addr from, size_t size), 
 ON_SPAN(sim_mem_set, (dsl_device * dev, dsl_addr to, unsigned char byte, size_t size), to,
 	memset(host, byte, size))
 
-static dsl_status sim_sync(dsl_device *dev)
-{
-	(void)dev;
-	return DSL_OK;
-}
-
-static dsl_status sim_stream_create(dsl_device *dev, dsl_stream *out)
-{
-	*out = dev;
-	return DSL_OK;
-}
-
-static dsl_status sim_stream_sync(dsl_device *dev, dsl_stream stream)
-{
-	(void)dev;
-	(void)stream;
-	return DSL_OK;
-}
-
-static dsl_status sim_stream_capturing(dsl_device *dev, dsl_stream stream, bool *out)
-{
-	(void)dev;
-	(void)stream;
-	*out = false;
-	return DSL_OK;
-}
+/* A device function that is over at once: launches are when they return. */
+#define AT_ONCE(id, params, ...)    \
+	static dsl_status id params \
+	{                           \
+		(void)dev;          \
+		__VA_ARGS__;        \
+		return DSL_OK;      \
+	}
+AT_ONCE(sim_sync, (dsl_device * dev), )
+AT_ONCE(sim_stream_create, (dsl_device * dev, dsl_stream *out), *out = dev)
+AT_ONCE(sim_stream_sync, (dsl_device * dev, dsl_stream stream), (void)stream)
+AT_ONCE(sim_stream_capturing, (dsl_device * dev, dsl_stream stream, bool *out), (void)stream,
+	*out = false)
 
 static dsl_status sim_stream_destroy(dsl_device *dev, dsl_stream stream)
 {
@@ -131,13 +118,8 @@ static dsl_status sim_event_create(dsl_device *dev, void **out)
 	return *out ? DSL_OK : detail_fail(DSL_ERR_MEMORY, "no memory for an event");
 }
 
-static dsl_status sim_event_record(dsl_device *dev, void *event, dsl_stream stream)
-{
-	(void)dev;
-	(void)stream;
-	clock_gettime(CLOCK_MONOTONIC, event);
-	return DSL_OK;
-}
+AT_ONCE(sim_event_record, (dsl_device * dev, void *event, dsl_stream stream), (void)stream,
+	clock_gettime(CLOCK_MONOTONIC, event))
 
 static dsl_status sim_event_elapsed(dsl_device *dev, void *from, void *to, float *ms)
 {
@@ -428,28 +410,8 @@ static dsl_status sim_map(dsl_device *dev, const dsl_map *m, void *out)
 }
 
 static const DevOps sim_ops = {
-	.close = sim_close,
-	.mem_alloc = sim_mem_alloc,
-	.mem_free = sim_mem_free,
-	.copy_in = sim_copy_in,
-	.copy_out = sim_copy_out,
-	.mem_set = sim_mem_set,
-	.sync = sim_sync,
-	.stream_create = sim_stream_create,
-	.stream_sync = sim_stream_sync,
-	.stream_capturing = sim_stream_capturing,
-	.stream_destroy = sim_stream_destroy,
-	.event_create = sim_event_create,
-	.event_record = sim_event_record,
-	.event_elapsed = sim_event_elapsed,
-	.event_destroy = sim_event_destroy,
-	.module_load = sim_module_load,
-	.module_unload = sim_module_unload,
-	.launch = sim_launch,
-	.launch_raw = sim_launch_raw,
-	.ready = sim_ready,
-	.global = sim_variable,
-	.map = sim_map,
+#define DEV_OP(type, name, params) .name = sim_##name,
+#include "runtime/device_ops.def"
 };
 
 /* ------------------------------------------------------------------ options */

@@ -139,6 +139,17 @@ static bool operand(Warp *w, const Ins *in, const Arg *a, u32 lane, Place *p)
 	return false;
 }
 
+/* The mbarrier there, which accesses before are ordered with; NULL: there is none. */
+static Mbar *operand_mbar(Warp *w, const Ins *in, int arg, u32 lane, const char *what, Place *p)
+{
+	Mbar *b = operand(w, in, &in->args[arg], lane, p)
+			  ? mbar_find(w, in, lane, p->cta, p->offset, what)
+			  : NULL;
+	if (b)
+		order_check(w, in, lane, b);
+	return b;
+}
+
 static bool idle(const Mbar *b)
 {
 	return b->pending == b->expected && !b->tx;
@@ -186,12 +197,9 @@ PER_LANE(mbar_init)
 static bool each_mbar_inval(Warp *w, const Ins *in, u32 l)
 {
 	Place p;
-	if (!operand(w, in, &in->args[0], l, &p))
-		return false;
-	Mbar *b = mbar_find(w, in, l, p.cta, p.offset, "inval");
+	Mbar *b = operand_mbar(w, in, 0, l, "inval", &p);
 	if (!b)
 		return false;
-	order_check(w, in, l, b);
 	b->live = false;
 	return true;
 }
@@ -244,12 +252,9 @@ void prepare_drop(Pool *a, Ins *in)
 static bool each_mbar_tx(Warp *w, const Ins *in, u32 l)
 {
 	Place p;
-	if (!operand(w, in, &in->args[0], l, &p))
-		return false;
-	Mbar *b = mbar_find(w, in, l, p.cta, p.offset, in->text);
+	Mbar *b = operand_mbar(w, in, 0, l, in->text, &p);
 	if (!b)
 		return false;
-	order_check(w, in, l, b);
 	s64 n = (u32)arg_get(w, &in->args[1], l);
 	if (!tx_add(w, in, l, b, in->extra == ARRIVE_EXPECT ? n : -n))
 		return false;
@@ -262,12 +267,9 @@ PER_LANE(mbar_tx)
 static bool each_mbar_arrive(Warp *w, const Ins *in, u32 l)
 {
 	Place p;
-	if (!operand(w, in, &in->args[1], l, &p))
-		return false;
-	Mbar *b = mbar_find(w, in, l, p.cta, p.offset, in->text);
+	Mbar *b = operand_mbar(w, in, 1, l, in->text, &p);
 	if (!b)
 		return false;
-	order_check(w, in, l, b);
 	if (p.cta != w->cta)
 		shadow_remote(w, in, l, p.cta, thread_actor(w, l), thread_clock(w, l));
 	bool expect = has(in, M_EXPECT_TX), value = in->args[2].kind != A_NONE;
@@ -332,12 +334,9 @@ Run run_mbar_wait(Warp *w, const Ins *in, u32 mask)
 	Mbar *b = NULL;
 	EACH_LANE(l, mask)
 	{
-		if (!operand(w, in, &in->args[1], l, &p))
-			return RUN_FAIL;
-		b = mbar_find(w, in, l, p.cta, p.offset, in->text);
+		b = operand_mbar(w, in, 1, l, in->text, &p);
 		if (!b)
 			return RUN_FAIL;
-		order_check(w, in, l, b);
 		if (passed(in, b, arg_get(w, &in->args[2], l))) {
 			w->acting = 1u << l;
 			done |= 1u << l;

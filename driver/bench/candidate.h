@@ -11,7 +11,7 @@
 typedef struct {
 	const char *name;  /* "line 3" where it has none */
 	StrVec defines;    /* "bN=128" */
-	const char *block; /* "schedule { .. }"; NULL: the file's own */
+	const char *block; /* "{ .. }"; NULL: the file's own */
 	const char *text;  /* all of it but the name */
 	int number;        /* from 1; 0: the file as it is, of no schedules file */
 	Loc loc;
@@ -26,9 +26,6 @@ typedef struct {
 	Source source;     /* as it was read */
 	const char *lines; /* the schedules file's text; NULL: none */
 	const char *lines_name;
-	const char *kernel; /* NULL: the only one */
-	int at, end;        /* where in the source its schedule stands; at == end: where one can */
-	bool has_place;     /* at and end are known */
 } BenchSource;
 typedef struct {
 	const BenchSource *source;
@@ -38,9 +35,6 @@ typedef struct {
 	const char *signature; /* its arguments and sizes, as text; NULL: no such kernel */
 	bool ok;
 } Candidate;
-/* Compiles the file as it stands, without making code: where its schedule is. False after messages
- * on stderr. */
-bool bench_place(BenchSource *s);
 void candidate_compile(Candidate *x, const BenchSource *s, const BenchLine *line);
 /* It is not timed, because of what was said before; where it stands in the schedules file. */
 void candidate_drop(Candidate *x, const char *why);

@@ -103,7 +103,8 @@ static bool read_block(Reader *r)
 		}
 		depth += *r->at++ == '{' ? 1 : -1;
 	} while (depth > 0);
-	r->line.block = ctx_strn(r->ctx, from, (size_t)(r->at - from));
+	size_t brace = strcspn(from, "{");
+	r->line.block = ctx_strn(r->ctx, from + brace, (size_t)(r->at - from) - brace);
 	skip_blanks(r);
 	return r->at == r->end || wrong(r, word(r), "nothing may follow the schedule block");
 }

@@ -1,20 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* product.c - how much is computed, and whether another library could be asked for the same. Read
- * from the tile stage: what is copied into the operands of the mma, and where its result goes.
- *     copy %sA, tile %A; copy %sB, tile %B; mma %acc, %sA, %sB  ->  a = A, b = B, 2 M N K flops */
+/* product.c - how much is computed, and whether another library could be asked for the same.
+ *     mma %acc, %sA, %sB  of tiles of A and B  ->  a = A, b = B, 2 M N K flops */
 #include "driver/bench/machine.h"
-
-/* The argument that a buffer is filled from; -1: none is seen. */
-static int source_of(const Kernel *k, const Val *buffer)
-{
-	for (const Op *op = kernel_first(k); op; op = op_next(op)) {
-		if (op->kind != OP_COPY || IN(op, TO).val != buffer)
-			continue;
-		const Op *tile = IN(op, FROM).val->def;
-		return tile && tile->kind == OP_TILE ? IN(tile, OF).val->arg : -1;
-	}
-	return -1;
-}
+#include "driver/choose/work.h"
 
 static bool operand_of(const Problem *p, int tensor, Matrix *out)
 {
@@ -42,26 +30,25 @@ static int output_of(const Problem *p)
 	return found < p->nt ? found : -1;
 }
 
+static bool has_elementwise(const Kernel *k)
+{
+	for (const Op *op = kernel_first(k); op; op = op_next(op))
+		if (op_rows[op->kind].flags & OPF_ELT && op->kind != OP_CVT)
+			return true;
+	return false;
+}
+
 Product product_of(const Problem *p)
 {
-	Product x = {.pure = p->nt == 3};
-	int products = 0;
-	bool all = true;
-	for (const Op *op = kernel_first(p->k); op; op = op_next(op)) {
-		if (op_rows[op->kind].flags & OPF_ELT && op->kind != OP_CVT)
-			x.pure = false;
-		if (op->kind != OP_MMA)
-			continue;
-		products++;
-		all = all && operand_of(p, source_of(p->k, IN(op, A).val), &x.a) &&
-		      operand_of(p, source_of(p->k, IN(op, B).val), &x.b) && x.a.cols == x.b.cols;
-		if (all)
-			x.flops += 2.0 * (double)x.a.rows * (double)x.b.rows * (double)x.a.cols;
-	}
-	if (!all)
-		x.flops = 0;
-	x.known = all && products == 1 && operand_of(p, output_of(p), &x.d) &&
-		  x.d.rows == x.a.rows && x.d.cols == x.b.rows;
-	x.pure = x.pure && x.known;
+	Product x = {.flops = 0};
+	Work w;
+	if (!work_of(p->k, &w))
+		return x;
+	x.flops = 2.0 * (double)problem_eval(p, w.m) * (double)problem_eval(p, w.n) *
+		  (double)problem_eval(p, w.k) * (double)problem_eval(p, w.batch);
+	x.known = !w.several && operand_of(p, w.tensor[0], &x.a) &&
+		  operand_of(p, w.tensor[1], &x.b) && operand_of(p, output_of(p), &x.d) &&
+		  x.a.cols == x.b.cols && x.d.rows == x.a.rows && x.d.cols == x.b.rows;
+	x.pure = x.known && p->nt == 3 && !has_elementwise(p->k);
 	return x;
 }

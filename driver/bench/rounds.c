@@ -3,27 +3,19 @@
  * have their turn in a fresh order, so that what drifts (clock, power, heat) meets all alike, and
  * entries are compared round by round.
  *     3 entries, 30 rounds  ->  2 0 1  1 2 0  ... */
+#include "check/problem.h"
 #include "driver/bench/bench.h"
-#include "driver/compile.h"
 
 #include <math.h>
 
 const char *const regime_names[REGIMES] = {"steady", "burst"};
-
-static uint64_t mix(uint64_t z)
-{
-	z += 0x9e3779b97f4a7c15u;
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-	return z ^ (z >> 31);
-}
 
 static void shuffle(int *order, int n, uint64_t seed)
 {
 	for (int i = 0; i < n; i++)
 		order[i] = i;
 	for (int i = n - 1; i > 0; i--) {
-		int j = (int)(mix(seed + (uint64_t)i) % (uint64_t)(i + 1)), kept = order[i];
+		int j = (int)(problem_mix(seed + (uint64_t)i) % (uint64_t)(i + 1)), kept = order[i];
 		order[i] = order[j];
 		order[j] = kept;
 	}
@@ -31,7 +23,7 @@ static void shuffle(int *order, int n, uint64_t seed)
 
 static bool measure_round(Bench *b, const Timer *t, Regime regime, int round, int *order)
 {
-	shuffle(order, b->entries.n, mix(b->seed + (uint64_t)round) + regime);
+	shuffle(order, b->entries.n, problem_mix(b->seed + (uint64_t)round) + regime);
 	for (int i = 0; i < b->entries.n; i++)
 		if (!t->sample(t->user, order[i], regime,
 			       &b->entries.at[order[i]].at[regime][round]))

@@ -64,29 +64,11 @@ static bool read_lines(Verb *v)
 	return v->lines.n > 0;
 }
 
-static bool has_blocks(const Verb *v)
-{
-	for (int i = 0; i < v->lines.n; i++)
-		if (v->lines.at[i].block)
-			return true;
-	return false;
-}
-
 static bool read_all(Verb *v)
 {
 	BenchSource *s = &v->source;
 	s->o = v->o;
-	s->kernel = v->o->problem.kernel;
-	if (!tool_read(v->ctx, v->o, v->o->inputs.at[0], &v->text, &s->source) || !read_lines(v))
-		return false;
-	if (!has_blocks(v))
-		return true;
-	if (s->source.is_ir) {
-		diag(v->ctx, NOLOC, D_E0630, "'%s' is textual IR, which has no schedule block",
-		     s->source.name);
-		return false;
-	}
-	return bench_place(s);
+	return tool_read(v->ctx, v->o, v->o->inputs.at[0], &v->text, &s->source) && read_lines(v);
 }
 
 static bool open_problem(Verb *v, const Candidate *x)
@@ -133,7 +115,6 @@ static void check_sizes(Verb *v, Candidate *x)
 	candidate_drop(x, "it cannot run with these sizes");
 }
 
-/* Places in the block of a line are not the file's. */
 static bool compile_all(Verb *v)
 {
 	v->at = NEWN(ctx_arena(v->ctx), Candidate, v->lines.n + 1);

@@ -52,27 +52,27 @@ static int compare_sizes(const SizeArgs *a, const SizeArgs *b)
 	return a->n - b->n;
 }
 
-static int compare_lines(const Tuned *a, const Tuned *b)
+static int compare_lines(const void *x, const void *y)
 {
+	const Tuned *a = x, *b = y;
 	int card = strcmp(a->card, b->card), kernel = strcmp(a->kernel, b->kernel);
 	return card ? card : kernel ? kernel : compare_sizes(&a->sizes, &b->sizes);
 }
 
 void tuned_set(Ctx *c, TunedVec *all, Tuned x)
 {
-	int at = 0, order = 1;
 	SizeArgs sorted = {0};
 	for (int i = 0; i < x.sizes.n; i++)
 		vec_push(ctx_arena(c), &sorted, x.sizes.at[i]);
 	qsort(sorted.at, (size_t)sorted.n, sizeof *sorted.at, by_name);
 	x.sizes = sorted;
-	while (at < all->n && (order = compare_lines(&all->at[at], &x)) < 0)
-		at++;
-	if (at == all->n || order)
-		vec_push(ctx_arena(c), all, x);
-	for (int i = all->n - 1; i > at && order; i--)
-		all->at[i] = all->at[i - 1];
-	all->at[at] = x;
+	for (int i = 0; i < all->n; i++)
+		if (!compare_lines(&all->at[i], &x)) {
+			all->at[i] = x;
+			return;
+		}
+	vec_push(ctx_arena(c), all, x);
+	qsort(all->at, (size_t)all->n, sizeof *all->at, compare_lines);
 }
 
 const Tuned *tuned_find(const TunedVec *all, const char *card, const char *kernel,

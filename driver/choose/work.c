@@ -146,6 +146,7 @@ static bool read_products(Kernel *k, const Op *first, const Side side[2], Work *
 		if (op_parent(op) != op_parent(first) || !sides_of(k, op, also))
 			return false;
 		add_beside(k->ctx, w, side, also);
+		w->several = true;
 	}
 	return true;
 }
@@ -239,12 +240,14 @@ bool work_of(const Kernel *kernel, Work *w)
 	const Op *mma = kernel_find(k, OP_MMA), *grid = kernel_find(k, OP_GRID);
 	Side s[2];
 	*w = (Work){.stage_bytes = 0};
-	if (!mma || !grid || !sides_of(k, mma, s))
+	if (!mma || !grid || !attrs_get(&mma->attrs, A_ARRANGE) || !sides_of(k, mma, s))
 		return false;
 	Atom atom = attrs_get(&mma->attrs, A_ATOM)->atom;
 	w->product = (CostProduct){.bits_a = bits_of(&s[0]),
 				   .bits_b = bits_of(&s[1]),
 				   .bits_mma = elem_rows[atom_rows[atom.id].a].bits};
+	for (int i = 0; i < 2; i++)
+		w->tensor[i] = IN(s[i].tile, OF).val->arg;
 	w->m = whole_extent(c, s[0].rows, s[0].row_of);
 	w->n = whole_extent(c, s[1].rows, s[1].row_of);
 	w->k = whole_extent(c, s[0].tile, s[0].col);

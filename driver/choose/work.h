@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* work.h - private to driver/choose: what a kernel multiplies, as the cost model asks. */
+/* work.h - private to driver/: what a kernel multiplies, as the cost model and dslc bench ask. */
 #ifndef DSL_DRIVER_WORK_H
 #define DSL_DRIVER_WORK_H
 
@@ -12,6 +12,8 @@ typedef struct {
 	/* Over the sizes of the kernel; pitches in bytes. */
 	const Ix *m, *n, *k, *batch, *pitch_a, *pitch_b;
 	int64_t stage_bytes; /* of a stage of all rings whose stages are derived; 0: none is */
+	int tensor[2];       /* arguments of the kernel: A, B */
+	bool several;        /* products that make up one */
 } Work;
 
 /* Reads the tile stage. False where the kernel is no product that the model knows: no mma, several

@@ -366,17 +366,16 @@ static void take_clause(Facts *f, ClauseId id)
 {
 	const ClauseRow *row = &clause_rows[id];
 	FactClause *to = &f->clause[id];
-	bool built = row->attr < ATTR_COUNT;
-	const Attr *a = built ? attrs_get(&f->k->attrs, row->attr) : NULL;
+	const Attr *a = attrs_get(&f->k->attrs, row->attr);
 	const Reason *why =
 		row->reason < REASON_COUNT ? kernel_why_find(f->k, row->reason, NULL) : NULL;
-	to->there = built;
+	to->there = true;
 	for (int i = 0; i < 2; i++)
 		to->v[i] = a && attr_rows[row->attr].kind == AK_INTS && i < a->n ? a->i[i]
 			   : a                                                   ? a->i[0]
 			   : why                                                 ? why->value
 										 : row->otherwise;
-	if (built && attr_rows[row->attr].kind == AK_STR)
+	if (attr_rows[row->attr].kind == AK_STR)
 		to->word = attrs_str(&f->k->attrs, row->attr, first_word(id));
 }
 

@@ -15,6 +15,15 @@ static void put_ints(json_object *o, const char *key, const int64_t *v, int n)
 		json_add_int(a, v[i]);
 }
 
+/* n objects, each made by put. */
+static void put_list(json_object *o, const char *key, const Facts *f, int n,
+		     void (*put)(json_object *o, const Facts *f, int i))
+{
+	json_object *a = json_put_array(o, key);
+	for (int i = 0; i < n; i++)
+		put(json_add_object(a), f, i);
+}
+
 /* ------------------------------------------------------------------ the parts of a kernel */
 static void put_schedule(json_object *k, const Facts *f)
 {
@@ -68,20 +77,16 @@ static void put_launch(json_object *k, const Facts *f)
 	}
 }
 
-static void put_roles(json_object *k, const Facts *f)
+static void put_role(json_object *o, const Facts *f, int i)
 {
-	json_object *a = json_put_array(k, "roles");
-	for (int i = 0; i < f->role.n; i++) {
-		const FactRole *r = &f->role.at[i];
-		json_object *o = json_add_object(a);
-		json_put_text(o, "name", r->name);
-		json_put_int(o, "first_warp", r->first);
-		json_put_int(o, "warps", r->warps);
-		json_put_int(o, "active_warps", r->active);
-		json_put_int(o, "registers", r->regs);
-		json_put_bool(o, "setmaxnreg", r->moves);
-		json_put_int(o, "turns", r->turns);
-	}
+	const FactRole *r = &f->role.at[i];
+	json_put_text(o, "name", r->name);
+	json_put_int(o, "first_warp", r->first);
+	json_put_int(o, "warps", r->warps);
+	json_put_int(o, "active_warps", r->active);
+	json_put_int(o, "registers", r->regs);
+	json_put_bool(o, "setmaxnreg", r->moves);
+	json_put_int(o, "turns", r->turns);
 }
 
 /* Lists of ranks; only those of a group's lowest where `once`. */
@@ -99,38 +104,30 @@ static void put_sets(json_object *o, const char *key, const ReasonShare *w, cons
 	}
 }
 
-static void put_pipelines(json_object *k, const Facts *f)
+static void put_pipeline(json_object *o, const Facts *f, int i)
 {
-	json_object *a = json_put_array(k, "pipelines");
-	for (int i = 0; i < f->rings.n; i++) {
-		const FactRing *r = &f->rings.at[i];
-		json_object *o = json_add_object(a);
-		json_put_text(o, "name", r->name);
-		json_put_int(o, "stages", r->slots);
-		json_put_int(o, "stage_bytes", r->bytes);
-		json_put_bool(o, "staging", r->staging);
-		const ReasonShare *w = r->why ? r->why->share : NULL;
-		put_sets(o, "fills", w, w ? w->into : NULL, false);
-		put_sets(o, "filled_by", w, w ? w->from : NULL, false);
-	}
+	const FactRing *r = &f->rings.at[i];
+	json_put_text(o, "name", r->name);
+	json_put_int(o, "stages", r->slots);
+	json_put_int(o, "stage_bytes", r->bytes);
+	json_put_bool(o, "staging", r->staging);
+	const ReasonShare *w = r->why ? r->why->share : NULL;
+	put_sets(o, "fills", w, w ? w->into : NULL, false);
+	put_sets(o, "filled_by", w, w ? w->from : NULL, false);
 }
 
-static void put_buffers(json_object *k, const Facts *f)
+static void put_buffer(json_object *o, const Facts *f, int i)
 {
-	json_object *a = json_put_array(k, "buffers");
-	for (int i = 0; i < f->buffers.n; i++) {
-		const FactBuffer *b = &f->buffers.at[i];
-		json_object *o = json_add_object(a);
-		json_put_text(o, "name", b->name);
-		json_put_text(o, "pipeline", b->ring);
-		json_put_text(o, "elem", elem_rows[b->type->elem].name);
-		json_put_text(o, "layout", layout_str(f->k->ctx, b->type->layout));
-		json_put_int(o, "offset", b->offset);
-		json_put_int(o, "bytes", b->bytes);
-		json_put_int(o, "slots", b->slots);
-		json_put_int(o, "groups", b->groups);
-		json_put_text(o, "over", b->over);
-	}
+	const FactBuffer *b = &f->buffers.at[i];
+	json_put_text(o, "name", b->name);
+	json_put_text(o, "pipeline", b->ring);
+	json_put_text(o, "elem", elem_rows[b->type->elem].name);
+	json_put_text(o, "layout", layout_str(f->k->ctx, b->type->layout));
+	json_put_int(o, "offset", b->offset);
+	json_put_int(o, "bytes", b->bytes);
+	json_put_int(o, "slots", b->slots);
+	json_put_int(o, "groups", b->groups);
+	json_put_text(o, "over", b->over);
 }
 
 static void put_formula(json_object *o, const char *key, const Facts *f, const Ix *x)
@@ -205,31 +202,22 @@ static void put_copies(json_object *k, const Facts *f)
 	json_put_int(k, "direct_stores", f->direct_stores);
 }
 
-static void put_barriers(json_object *k, const Facts *f)
+static void put_barrier(json_object *o, const Facts *f, int i)
 {
-	json_object *a = json_put_array(k, "barriers");
-	for (int i = 0; i < f->barriers.n; i++) {
-		const FactBarrier *b = &f->barriers.at[i];
-		json_object *o = json_add_object(a);
-		json_put_text(o, "name", b->name);
-		json_put_text(o, "pipeline", b->ring);
-		json_put_int(o, "slots", b->slots);
-		json_put_int(o, "arrivals", b->count);
-		json_put_text(o, "arrivals_by_rank",
-			      b->by_rank ? ix_text(f->k->ctx, b->by_rank) : NULL);
-		json_put_int(o, "bytes", b->bytes);
-		json_put_int(o, "offset", b->offset);
-	}
+	const FactBarrier *b = &f->barriers.at[i];
+	json_put_text(o, "name", b->name);
+	json_put_text(o, "pipeline", b->ring);
+	json_put_int(o, "slots", b->slots);
+	json_put_int(o, "arrivals", b->count);
+	json_put_text(o, "arrivals_by_rank", b->by_rank ? ix_text(f->k->ctx, b->by_rank) : NULL);
+	json_put_int(o, "bytes", b->bytes);
+	json_put_int(o, "offset", b->offset);
 }
 
-static void put_named(json_object *k, const Facts *f)
+static void put_named(json_object *o, const Facts *f, int i)
 {
-	json_object *a = json_put_array(k, "named_barriers");
-	for (int i = 0; i < f->named.n; i++) {
-		json_object *o = json_add_object(a);
-		json_put_text(o, "id", f->named.at[i].id);
-		json_put_int(o, "threads", f->named.at[i].threads);
-	}
+	json_put_text(o, "id", f->named.at[i].id);
+	json_put_int(o, "threads", f->named.at[i].threads);
 }
 
 static void put_mma(json_object *o, const Facts *f, const FactMma *m)
@@ -256,19 +244,15 @@ static void put_mmas(json_object *k, const Facts *f)
 		put_mma(json_add_object(all), f, &f->mmas.at[i]);
 }
 
-static void put_decisions(json_object *k, const Facts *f)
+static void put_decision(json_object *o, const Facts *f, int i)
 {
-	json_object *a = json_put_array(k, "decisions");
-	for (int i = 0; i < f->k->whys.n; i++) {
-		const Reason *w = &f->k->whys.at[i];
-		json_object *o = json_add_object(a);
-		json_put_text(o, "what", why_rows[w->id].name);
-		json_put_text(o, "means", why_rows[w->id].what);
-		json_put_text(o, "subject", w->subject);
-		json_put_int(o, "value", w->value);
-		json_put_bool(o, "taken", !w->rejected);
-		json_put_text(o, "reason", w->text);
-	}
+	const Reason *w = &f->k->whys.at[i];
+	json_put_text(o, "what", why_rows[w->id].name);
+	json_put_text(o, "means", why_rows[w->id].what);
+	json_put_text(o, "subject", w->subject);
+	json_put_int(o, "value", w->value);
+	json_put_bool(o, "taken", !w->rejected);
+	json_put_text(o, "reason", w->text);
 }
 
 static void put_consts(json_object *k, const SaidVec *said, const char *kernel)
@@ -293,14 +277,14 @@ static void put_kernel(json_object *array, const SaidVec *said, const Facts *f)
 	put_consts(k, said, f->k->name);
 	put_schedule(k, f);
 	put_launch(k, f);
-	put_roles(k, f);
-	put_pipelines(k, f);
-	put_buffers(k, f);
+	put_list(k, "roles", f, f->role.n, put_role);
+	put_list(k, "pipelines", f, f->rings.n, put_pipeline);
+	put_list(k, "buffers", f, f->buffers.n, put_buffer);
 	put_copies(k, f);
-	put_barriers(k, f);
-	put_named(k, f);
+	put_list(k, "barriers", f, f->barriers.n, put_barrier);
+	put_list(k, "named_barriers", f, f->named.n, put_named);
 	put_mmas(k, f);
-	put_decisions(k, f);
+	put_list(k, "decisions", f, f->k->whys.n, put_decision);
 }
 
 void explain_json(const char *source, const SaidVec *said, const FactsVec *all, Buf *out)

@@ -311,8 +311,6 @@ static const char *clause_text(const Facts *f, ClauseId id)
 		return ctx_strf(c, "%s %s;", row->word, x->word);
 	case CF_OWN:
 		return own_text[id](f);
-	case CF_LATER:
-		break;
 	}
 	return NULL;
 }

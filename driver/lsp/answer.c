@@ -236,8 +236,7 @@ static void add_keywords(json_object *list)
 static void add_clauses(json_object *list)
 {
 	for (int i = 0; i < CLAUSE_COUNT; i++)
-		if (clause_rows[i].form != CF_LATER)
-			add_item(list, clause_rows[i].word, ITEM_KEYWORD, clause_rows[i].example);
+		add_item(list, clause_rows[i].word, ITEM_KEYWORD, clause_rows[i].example);
 }
 
 /* The words of one clause; those that no table gives to a clause stand in each. */
@@ -245,7 +244,7 @@ static void add_clause_words(json_object *list, const char *clause)
 {
 	for (int i = 0; i < clause_words_count; i++) {
 		const ClauseWord *w = &clause_words[i];
-		if (w->built && !strcmp(clause_rows[w->clause].word, clause))
+		if (!strcmp(clause_rows[w->clause].word, clause))
 			add_item(list, w->word, ITEM_CONSTANT, "a word of the schedule");
 	}
 #define INNER(id, text, what) add_item(list, text, ITEM_KEYWORD, what);

@@ -18,10 +18,15 @@ static const NpyType types[] = {
 	{"u4", "|u1", 1},   {"e2m1", "|u1", 1},
 };
 
+static bool is_text(const char *s, const char *text, size_t n)
+{
+	return strlen(s) == n && memcmp(s, text, n) == 0;
+}
+
 const NpyType *npy_type(const char *word, size_t n)
 {
 	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-		if (strlen(types[i].word) == n && memcmp(types[i].word, word, n) == 0)
+		if (is_text(types[i].word, word, n))
 			return &types[i];
 	return NULL;
 }
@@ -33,14 +38,6 @@ static bool fail(char *why, size_t size, const char *fmt, ...)
 	vsnprintf(why, size, fmt, ap);
 	va_end(ap);
 	return false;
-}
-
-static const NpyType *type_of_code(const char *code, size_t n)
-{
-	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-		if (strlen(types[i].code) == n && memcmp(types[i].code, code, n) == 0)
-			return &types[i];
-	return NULL;
 }
 
 static bool header_shape(const char *header, Npy *a)
@@ -71,7 +68,9 @@ static bool header_read(const char *header, Npy *a, const char *path, char *why,
 		return fail(why, size, "%s: its header is not that of an array", path);
 	if (!strstr(header, "'fortran_order': False"))
 		return fail(why, size, "%s: only arrays in C order are read", path);
-	a->type = type_of_code(d + 1, (size_t)(end - d - 1));
+	for (size_t i = sizeof types / sizeof *types; i-- > 0;)
+		if (is_text(types[i].code, d + 1, (size_t)(end - d - 1)))
+			a->type = &types[i];
 	if (!a->type)
 		return fail(why, size, "%s: elements of type %.*s are not known", path,
 			    (int)(end - d - 1), d + 1);

@@ -19,6 +19,14 @@
 
 enum { TOP_MOST = 32, GRACE = 5 /* seconds more than --seconds, for one launch */ };
 
+/* What a process that measures tells its parent, each time that it changes. */
+typedef struct {
+	int at, best; /* candidates, from 1; 0: none */
+	double us;    /* of the best */
+	bool lost;    /* the GPU failed */
+	char card[128];
+} Told;
+
 typedef struct {
 	const Options *o; /* of one set of sizes */
 	Ctx *ctx;
@@ -30,10 +38,8 @@ typedef struct {
 	/* of these sizes: */
 	RankedVec ranked;
 	bool dead[TOP_MOST];
-	int at, best; /* candidates, from 1; 0: none */
-	double us;    /* of the best */
-	bool lost;    /* the GPU failed */
-	int to;       /* in the child: the parent */
+	Told told;
+	int to; /* in the child: the parent */
 } Tune;
 
 static void worsen(Tune *t, int code)
@@ -42,37 +48,46 @@ static void worsen(Tune *t, int code)
 }
 
 /* ------------------------------------------------------------------ in a process of its own */
+/* If nobody hears it, there is nothing more to do. */
+static void tell(const Tune *t)
+{
+	const Told told = t->told;
+	if (write(t->to, &told, sizeof told) < 0)
+		_exit(EXIT_INTERNAL);
+}
+
 static int tell_card(Tune *t)
 {
 	const char *card = tool_card(ctx_arena(t->ctx), t->o);
-	if (card)
-		dprintf(t->to, "card %s\n", card);
+	snprintf(t->told.card, sizeof t->told.card, "%s", card ? card : "");
+	tell(t);
 	return EXIT_OK;
 }
 
 /* A launch that does not end ends the process. */
 static void tell_at(void *user, int line)
 {
-	const Tune *t = user;
-	dprintf(t->to, "at %d\n", line);
+	Tune *t = user;
+	t->told.at = line;
+	tell(t);
 	alarm((unsigned)t->o->seconds + GRACE);
 }
 
 /* The first of those that none of ours is faster than, above the noise. */
 static void tell_best(void *user, Bench *b)
 {
+	Tune *t = user;
 	BenchFigures best = {.rank = INT_MAX}, f;
-	int line = 0;
 	alarm(0);
 	for (int i = 0; i < b->entries.n; i++) {
 		f = bench_figures(b, i, STEADY);
 		if (i == b->control || !b->entries.at[i].ours || f.rank >= best.rank)
 			continue;
 		best = f;
-		line = b->entries.at[i].line;
+		t->told.best = b->entries.at[i].line;
+		t->told.us = f.us;
 	}
-	if (line)
-		dprintf(((Tune *)user)->to, "best %d %.3f\n", line, best.us);
+	tell(t);
 }
 
 /* Those that are dead keep their numbers. */
@@ -88,21 +103,10 @@ static int measure(Tune *t)
 	}
 	BenchMade made = {lines.s, us, t->o->seconds, tell_at, tell_best, t, false};
 	int code = bench_made(t->o, &made);
-	if (made.lost)
-		dprintf(t->to, "lost\n");
+	t->told.lost = made.lost;
+	tell(t);
 	buf_free(&lines);
 	return code;
-}
-
-/* ------------------------------------------------------------------ what it tells */
-static void hear(Tune *t, char *line)
-{
-	line[strcspn(line, "\n")] = '\0';
-	if (!strncmp(line, "card ", 5))
-		t->card = ctx_str(t->ctx, line + 5);
-	t->lost |= !strcmp(line, "lost");
-	if (sscanf(line, "best %d %lf", &t->best, &t->us) < 1)
-		sscanf(line, "at %d", &t->at);
 }
 
 /* The status that waitpid gives. The parent must not have opened a GPU: a context does not survive
@@ -110,7 +114,6 @@ static void hear(Tune *t, char *line)
 static int in_child(Tune *t, int (*work)(Tune *t))
 {
 	int ends[2], status = 0;
-	char line[512];
 	fflush(NULL); /* or the child prints it too */
 	pid_t pid = pipe(ends) ? -1 : fork();
 	if (!pid) {
@@ -123,43 +126,40 @@ static int in_child(Tune *t, int (*work)(Tune *t))
 	if (pid < 0)
 		return SIGABRT;
 	close(ends[1]);
-	FILE *from = fdopen(ends[0], "r");
-	while (from && fgets(line, sizeof line, from))
-		hear(t, line);
+	while (read(ends[0], &t->told, sizeof t->told) == sizeof t->told)
+		;
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	if (from)
-		fclose(from);
+	close(ends[0]);
 	return status;
 }
 
 /* Whether a candidate took the process, or the GPU, with it: it is not tried again. */
 static bool drop_dead(Tune *t, int status)
 {
-	if (t->best || !(WIFSIGNALED(status) || t->lost))
+	if (t->told.best || !(WIFSIGNALED(status) || t->told.lost))
 		return false;
 	Ctx *c = tool_ctx(t->o);
-	const char *why = t->lost ? "it lost the GPU" : strsignal(WTERMSIG(status));
-	if (t->at)
+	const char *why = t->told.lost ? "it lost the GPU" : strsignal(WTERMSIG(status));
+	if (t->told.at)
 		diag(c, NOLOC, D_E0631,
-		     "candidate %d is not timed: %s; the others are measured again", t->at,
+		     "candidate %d is not timed: %s; the others are measured again", t->told.at,
 		     WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM ? "it does not end" : why);
 	else
 		diag(c, NOLOC, D_E0631, "no candidate is timed: the compilation ended: %s", why);
 	tool_messages(c, t->o);
 	ctx_free(c);
 	worsen(t, EXIT_DIAGS);
-	if (t->at)
-		t->dead[t->at - 1] = true;
-	return t->at != 0;
+	if (t->told.at)
+		t->dead[t->told.at - 1] = true;
+	return t->told.at != 0;
 }
 
 static void measure_all(Tune *t)
 {
 	int status, left = t->ranked.n;
 	do {
-		t->at = t->best = 0;
-		t->lost = false;
+		t->told = (Told){.at = 0};
 		status = in_child(t, measure);
 		worsen(t, WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_DIAGS);
 	} while (drop_dead(t, status) && --left);
@@ -199,13 +199,13 @@ static Defines bare(Tune *t, const Ranked *r)
 static bool keep_best(Tune *t)
 {
 	Buf text = {0};
-	const Ranked *r = &t->ranked.at[t->best - 1];
+	const Ranked *r = &t->ranked.at[t->told.best - 1];
 	tuned_set(t->ctx, &t->tuned,
 		  (Tuned){.card = t->card,
 			  .kernel = r->kernel,
 			  .sizes = t->o->problem.sizes,
 			  .defines = bare(t, r),
-			  .us = t->us});
+			  .us = t->told.us});
 	tuned_put(&t->tuned, &text);
 	bool ok = file_write(t->ctx, t->source.tuned_name, text.s, text.n);
 	buf_free(&text);
@@ -224,7 +224,7 @@ static bool tune_sizes(Tune *t, const Options *all, const SizeArgs *sizes)
 	bool ok = rank(t);
 	if (ok)
 		measure_all(t);
-	ok = ok && (!t->best || keep_best(t));
+	ok = ok && (!t->told.best || keep_best(t));
 	t->o = all;
 	return ok;
 }
@@ -255,6 +255,7 @@ static bool begin(Tune *t, SizeArgsVec *all)
 		worsen(t, EXIT_USAGE);
 	}
 	in_child(t, tell_card);
+	t->card = *t->told.card ? ctx_str(t->ctx, t->told.card) : NULL;
 	return all->n > 0 && !diag_errors(t->ctx);
 }
 

@@ -102,8 +102,7 @@ static const Op *last_use(const Kernel *k, const Val *v)
 {
 	const Op *last = NULL;
 	for (const Op *op = kernel_first(k); op; op = op_next(op))
-		for (int i = 0; i < op->nin; i++)
-			last = op->in[i].val == v ? op : last;
+		last = op_takes(op, v) ? op : last;
 	return last;
 }
 

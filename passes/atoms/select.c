@@ -242,9 +242,8 @@ PASS_OF(select)
 /* ------------------------------------------------------------------ zero accumulators */
 static bool op_names(const Op *op, const Val *v)
 {
-	for (int i = 0; i < op->nin; i++)
-		if (op->in[i].val == v)
-			return true;
+	if (op_takes(op, v))
+		return true;
 	for (const Op *in = op->body ? op->body->first : NULL; in; in = in->next)
 		if (op_names(in, v))
 			return true;

@@ -206,10 +206,9 @@ static const Layout *reduced_by_threads(Ctx *c, const Op *op)
 static bool is_only_stored(const Kernel *k, const Val *v)
 {
 	for (const Op *op = kernel_first(k); op; op = op_next(op))
-		for (int i = 0; i < op->nin; i++)
-			if (op->in[i].val == v && op->kind != OP_STORE &&
-			    !(op->kind == OP_CVT && is_only_stored(k, op->out)))
-				return false;
+		if (op_takes(op, v) && op->kind != OP_STORE &&
+		    !(op->kind == OP_CVT && is_only_stored(k, op->out)))
+			return false;
 	return true;
 }
 

@@ -140,15 +140,6 @@ static void share_ring(Kernel *k, Op *ring)
 	why_releases(k, ring->sym[0], &all);
 }
 
-static void drop_unused_maps(Kernel *k)
-{
-	for (Op *map = kernel_find(k, OP_TMAP), *next; map; map = next) {
-		next = op_find_next(map, OP_TMAP);
-		if (!val_used(k, map->out))
-			op_remove(map);
-	}
-}
-
 PASS_OF(multicast)
 {
 	if (kernel_cluster_ctas(k) == 1)
@@ -156,5 +147,5 @@ PASS_OF(multicast)
 	for (Op *ring = kernel_find(k, OP_RING); ring; ring = op_find_next(ring, OP_RING))
 		if (!attrs_get(&ring->attrs, A_INTO)) /* said already */
 			share_ring(k, ring);
-	drop_unused_maps(k);
+	drop_unused(k, OP_TMAP);
 }

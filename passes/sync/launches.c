@@ -10,9 +10,8 @@
 bool sync_announces_loads(const Kernel *k, const Val *barrier)
 {
 	for (const Op *op = kernel_first(k); op; op = op_next(op))
-		for (int i = 0; i < op->nin && op_done_by(op, DONE_BY_BARRIER); i++)
-			if (op->in[i].val == barrier)
-				return true;
+		if (op_done_by(op, DONE_BY_BARRIER) && op_takes(op, barrier))
+			return true;
 	return false;
 }
 
@@ -52,9 +51,9 @@ static bool touches_global(const Kernel *k, const Op *op)
 static bool brings_waited(const Kernel *k, const Val *barrier)
 {
 	for (const Op *op = kernel_first(k); op; op = op_next(op))
-		for (int i = 0; i < op->nin && op_done_by(op, DONE_BY_BARRIER); i++)
-			if (op->in[i].val == barrier && touches_global(k, op))
-				return true;
+		if (op_done_by(op, DONE_BY_BARRIER) && op_takes(op, barrier) &&
+		    touches_global(k, op))
+			return true;
 	return false;
 }
 

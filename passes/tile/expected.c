@@ -54,8 +54,7 @@ static bool is_read_by_peers(const Kernel *k, const Val *buffer)
 {
 	bool read = false;
 	for (const Op *op = kernel_first(k); op && !read; op = op_next(op))
-		for (int i = 0; i < op->nin; i++)
-			read |= op_rows[op->kind].effects & FX_PEER && op->in[i].val == buffer;
+		read |= op_rows[op->kind].effects & FX_PEER && op_takes(op, buffer);
 	return read;
 }
 
@@ -224,31 +223,6 @@ static bool is_threads_group(const Op *op)
 	return row && row->how == DONE_BY_THREAD;
 }
 
-static bool is_barrier(const Op *op)
-{
-	return op->kind == OP_MBARRIER;
-}
-
-static bool is_reduction(const Op *op)
-{
-	return op->kind == OP_REDUCE;
-}
-
-static bool is_init(const Op *op)
-{
-	return op->kind == OP_MBAR_INIT;
-}
-
-static bool is_map_prefetch(const Op *op)
-{
-	return op->kind == OP_TMAP_PREFETCH;
-}
-
-static bool is_role(const Op *op)
-{
-	return op->kind == OP_ROLE;
-}
-
 typedef enum {
 #define PASS(id, ...) PASS_##id,
 #include "passes/passes.def"
@@ -256,28 +230,34 @@ typedef enum {
 
 typedef struct {
 	PassId from, to;
-	bool (*of)(const Op *op);
+	bool (*of)(const Op *op); /* NULL: of the kind */
 	const char *(*rule)(const Kernel *k, const Op *op);
+	OpKind kind;
 } Row;
 
+static bool is_of(const Row *r, const Op *op)
+{
+	return r->of ? r->of(op) : op->kind == r->kind;
+}
+
 static const Row rows[] = {
-	{PASS_tiles, PASS_lower, op_is_mma, arranged},
-	{PASS_swap, PASS_lower, is_of_tensor, plain_modes},
-	{PASS_swap, PASS_swap, is_of_registers, matrix_of_registers},
-	{PASS_swap, PASS_lower, op_is_mma, swapped_alike},
-	{PASS_lower, PASS_lower, is_load, on_barrier},
-	{PASS_epilogue, PASS_lower, op_is_atom, plain_tiles},
-	{PASS_epilogue, PASS_lower, op_is_atom, swizzled_buffer},
-	{PASS_epilogue, PASS_lower, op_is_atom, spread},
-	{PASS_epilogue, PASS_lower, is_reduction, within_warp},
-	{PASS_lower, PASS_lower, op_is_atom, of_slot},
-	{PASS_sync, PASS_sync, is_threads_group, made_here},
-	{PASS_sync, PASS_sync, is_barrier, made_here},
-	{PASS_init, PASS_init, is_init, made_here},
-	{PASS_prefetch, PASS_prefetch, is_map_prefetch, made_here},
-	{PASS_multicast, PASS_lower, op_is_atom, positioned},
-	{PASS_pipeline, PASS_lower, is_role, whole_role},
-	{PASS_pipeline, PASS_lower, op_is_atom, in_role},
+	{PASS_tiles, PASS_lower, op_is_mma, arranged, OP_COUNT},
+	{PASS_swap, PASS_lower, is_of_tensor, plain_modes, OP_COUNT},
+	{PASS_swap, PASS_swap, is_of_registers, matrix_of_registers, OP_COUNT},
+	{PASS_swap, PASS_lower, op_is_mma, swapped_alike, OP_COUNT},
+	{PASS_lower, PASS_lower, is_load, on_barrier, OP_COUNT},
+	{PASS_epilogue, PASS_lower, op_is_atom, plain_tiles, OP_COUNT},
+	{PASS_epilogue, PASS_lower, op_is_atom, swizzled_buffer, OP_COUNT},
+	{PASS_epilogue, PASS_lower, op_is_atom, spread, OP_COUNT},
+	{PASS_epilogue, PASS_lower, NULL, within_warp, OP_REDUCE},
+	{PASS_lower, PASS_lower, op_is_atom, of_slot, OP_COUNT},
+	{PASS_sync, PASS_sync, is_threads_group, made_here, OP_COUNT},
+	{PASS_sync, PASS_sync, NULL, made_here, OP_MBARRIER},
+	{PASS_init, PASS_init, NULL, made_here, OP_MBAR_INIT},
+	{PASS_prefetch, PASS_prefetch, NULL, made_here, OP_TMAP_PREFETCH},
+	{PASS_multicast, PASS_lower, op_is_atom, positioned, OP_COUNT},
+	{PASS_pipeline, PASS_lower, NULL, whole_role, OP_ROLE},
+	{PASS_pipeline, PASS_lower, op_is_atom, in_role, OP_COUNT},
 };
 
 /* ------------------------------------------------------------------ whole kernels */
@@ -327,7 +307,7 @@ const char *pass_expects(const Kernel *k, int pass, const Op **where)
 			why = kernel_rows[i].rule(k);
 	for (const Op *op = kernel_first(k); op && !why; op = op_next(op))
 		for (size_t i = 0; i < COUNTOF(rows) && !why; i++)
-			if (rows[i].of(op) && (int)rows[i].from <= pass &&
+			if (is_of(&rows[i], op) && (int)rows[i].from <= pass &&
 			    pass <= (int)rows[i].to && (why = rows[i].rule(k, op)))
 				*where = op;
 	return why;

@@ -178,14 +178,6 @@ static const Op *loads_behind(Kernel *k, const Op *loop, const Op *mma)
 /* ------------------------------------------------------------------ what the loop carries */
 typedef enum { UNTOUCHED, OWN, SUM, CARRIED } Use;
 
-static bool names(const Op *op, const Val *v)
-{
-	for (int i = 0; i < op->nin; i++)
-		if (op->in[i].val == v)
-			return true;
-	return false;
-}
-
 static bool overwrites(const Op *op, const Val *v)
 {
 	return (op->kind == OP_FILL || op->kind == OP_COPY) && IN(op, TO).val == v;
@@ -196,7 +188,7 @@ static const Op *only_use(const Kernel *k, const Val *v)
 {
 	const Op *use = NULL;
 	for (const Op *op = kernel_first(k); op; op = op_next(op)) {
-		if (!names(op, v))
+		if (!op_takes(op, v))
 			continue;
 		if (use)
 			return NULL;
@@ -212,7 +204,7 @@ static bool adds_to(const Kernel *k, const Op *op, const Val *acc)
 		return IN(op, TO).val == acc && IN(op, A).val != acc && IN(op, B).val != acc;
 	if (op->kind == OP_COPY && IN(op, TO).val == acc) {
 		const Op *sum = IN(op, FROM).val->def;
-		return sum && sum->kind == OP_ADD && names(sum, acc);
+		return sum && sum->kind == OP_ADD && op_takes(sum, acc);
 	}
 	const Op *use =
 		op->kind == OP_ADD && IN(op, X).val != IN(op, Y).val ? only_use(k, op->out) : NULL;
@@ -230,7 +222,7 @@ static bool is_of_trip(const Kernel *k, const Op *loop, const Val *frag)
 {
 	bool begun = false;
 	for (const Op *op = loop->body->first; op && op_inside(op, loop); op = op_next(op)) {
-		if (!names(op, frag))
+		if (!op_takes(op, frag))
 			continue;
 		bool begins = op_parent(op) == loop && is_zero_at_first(op);
 		bool writes = op_effect(op, 0) & FX_W && IN(op, TO).val == frag;
@@ -270,7 +262,7 @@ static const Op *adds_behind(const Kernel *k, const Op *loop, const Val *sum)
 	for (const Op *op = loop->body->first; op && op_inside(op, loop); op = op_next(op)) {
 		if (has_pole(op))
 			return op;
-		if (op->kind != OP_ADD || !names(op, sum) || !adds_to(k, op, sum))
+		if (op->kind != OP_ADD || !op_takes(op, sum) || !adds_to(k, op, sum))
 			continue;
 		if (!is_zero_behind(k, loop, op->in[IN(op, X).val == sum].val))
 			return op;
@@ -281,7 +273,7 @@ static const Op *adds_behind(const Kernel *k, const Op *loop, const Val *sum)
 static bool used_behind(const Op *loop, const Val *v)
 {
 	for (const Op *op = loop->next; op; op = op_next(op))
-		if (names(op, v))
+		if (op_takes(op, v))
 			return true;
 	return false;
 }
@@ -290,7 +282,7 @@ static Use use_in(const Kernel *k, const Op *loop, const Val *frag, const Op **w
 {
 	bool written = false, sums = true, first = true, own = false;
 	for (const Op *op = loop->body->first; op && op_inside(op, loop); op = op_next(op)) {
-		if (!names(op, frag))
+		if (!op_takes(op, frag))
 			continue;
 		own = first ? overwrites(op, frag) && !adds_to(k, op, frag) : own;
 		first = false;
@@ -310,7 +302,7 @@ static bool begins_at_zero(const Kernel *k, const Op *loop, const Val *acc)
 {
 	bool zero = false;
 	for (const Op *op = kernel_first(k); op != loop; op = op_next(op))
-		if (names(op, acc))
+		if (op_takes(op, acc))
 			zero = is_zero_at_first(op);
 	return zero;
 }

@@ -296,16 +296,6 @@ static void turn(Swap *w)
 	}
 }
 
-/* Views that all tiles have left. */
-static void drop_views(Kernel *k)
-{
-	for (Op *op = kernel_find(k, OP_VIEW), *next; op; op = next) {
-		next = op_find_next(op, OP_VIEW);
-		if (!val_used(k, op->out))
-			op_remove(op);
-	}
-}
-
 /* Each of them, then. */
 static bool is_asked_for(const Kernel *k)
 {
@@ -327,6 +317,6 @@ PASS_OF(swap)
 		return;
 	turn(&w);
 	kernel_sweep(k);
-	drop_views(k);
+	drop_unused(k, OP_VIEW);
 	why_swap(k);
 }

@@ -184,9 +184,9 @@ class Kernel(_dslc.Kernel):
         table, best = _tune.measure(ways, args, words)
         best.chosen = f"{self.name} for {request.sizes[0]} on {request.card}: {_tune.report(table)}"
         _cache.put(request, best.chosen.encode() + b"\0" + best.cubin)
-        known = _Known(lambda key: None) if self._known is None else self._known
-        known[key] = best
-        self._known = known  # so that what was found in it before is forgotten
+        if self._known is None:
+            self._known = _Known(lambda key: None)
+        self._known[key] = best
         self(*args, **words)
         return table
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SLOTS = KD_MAX_ARGS + KD_MAX_SYMS, DEVICES_MAX = 64, RECENT_BITS = 6 };
+enum { SLOTS = KD_MAX_ARGS + KD_MAX_SYMS, DEVICES_MAX = 64 };
 
 /* Devices are opened when first used and stay open. */
 static struct {
@@ -23,13 +23,6 @@ typedef struct {
 	const KDesc *desc;
 } Loaded;
 
-/* What calls took, by a hash of device and sizes: two of one hash share a kernel, which takes the
- * sizes of both. */
-typedef struct {
-	uint64_t hash;
-	PyObject *kernel; /* NULL: the one that was called */
-} Recent;
-
 typedef struct {
 	PyObject ob_base;
 	PyObject *cubin, *manifest;
@@ -40,7 +33,6 @@ typedef struct {
 	int in[KD_MAX_ARGS], out[KD_MAX_ARGS], nin, nout;
 	Loaded at[DEVICES_MAX];
 	PyObject *known; /* kernels to take for some sizes and devices, by key_of; NULL: none */
-	Recent recent[1 << RECENT_BITS];
 } Kernel;
 
 static PyObject *kernel_type;
@@ -386,43 +378,22 @@ static PyObject *key_of(const Call *c)
 	return PyBytes_FromStringAndSize(key, end - key + (Py_ssize_t)n);
 }
 
-static uint64_t hash_of(const Call *c)
-{
-	const KDesc *k = c->k->desc;
-	uint64_t h = (uint64_t)c->device;
-	for (int i = 0; i < k->nsyms; i++)
-		h = (h ^ (uint64_t)c->c.args[k->nargs + i].v.i) * UINT64_C(0x9e3779b97f4a7c15);
-	return h | 1; /* 0 is of a place that is free */
-}
-
-static bool recall(const Call *c, Recent *r, uint64_t hash)
-{
-	PyObject *known = c->k->known, *key = key_of(c);
-	Py_INCREF(known); /* another thread may replace it */
-	PyObject *found = key ? PyObject_GetItem(known, key) : NULL;
-	Py_DECREF(known);
-	Py_XDECREF(key);
-	if (!found)
-		return false;
-	bool is_kernel = PyObject_TypeCheck(found, (PyTypeObject *)kernel_type);
-	PyObject *old = r->kernel;
-	*r = (Recent){hash, is_kernel ? found : NULL};
-	Py_XDECREF(old);
-	if (!is_kernel)
-		Py_DECREF(found);
-	return true;
-}
-
 /* What a call runs: a new reference, as other threads may change what is known. */
 static Kernel *taken(const Call *c)
 {
-	uint64_t hash = c->k->known ? hash_of(c) : 0;
-	Recent *r = &c->k->recent[hash >> (64 - RECENT_BITS)];
-	if (hash != r->hash && !recall(c, r, hash))
-		return NULL;
-	PyObject *o = r->kernel ? r->kernel : &c->k->ob_base;
-	Py_INCREF(o);
-	return (Kernel *)o;
+	PyObject *known = c->k->known, *found = NULL;
+	Py_XINCREF(known);
+	PyObject *key = known ? key_of(c) : NULL;
+	if (key)
+		found = PyObject_GetItem(known, key);
+	Py_XDECREF(key);
+	if (!known || found == Py_None) {
+		Py_XDECREF(found);
+		found = &c->k->ob_base;
+		Py_INCREF(found);
+	}
+	Py_XDECREF(known);
+	return (Kernel *)found;
 }
 
 static bool launch_here(Call *c, const Loaded *l)
@@ -494,11 +465,6 @@ static PyObject *with_call(PyObject *self, PyObject *args, PyObject *words, bool
 	return given;
 }
 
-static PyObject *kernel_call(PyObject *self, PyObject *args, PyObject *words)
-{
-	return with_call(self, args, words, false, then_launch);
-}
-
 /* ------------------------------------------------------------------ what Python's Kernel asks */
 static PyObject *then_key(Call *c)
 {
@@ -537,22 +503,17 @@ static PyObject *then_time(Call *c)
 	return ok ? PyFloat_FromDouble((double)ms * 1000 / runs) : NULL;
 }
 
-static PyObject *kernel_key(PyObject *self, PyObject *args, PyObject *words)
-{
-	return with_call(self, args, words, true, then_key);
-}
-
-static PyObject *kernel_choice(PyObject *self, PyObject *args, PyObject *words)
-{
-	return with_call(self, args, words, true, then_choice);
-}
-
-static PyObject *kernel_time(PyObject *self, PyObject *args, PyObject *words)
-{
-	return with_call(self, args, words, false, then_time);
-}
-
 /* Each takes the arguments of a call. */
+#define TAKES_CALL(name, asks, then)                                           \
+	static PyObject *name(PyObject *self, PyObject *args, PyObject *words) \
+	{                                                                      \
+		return with_call(self, args, words, asks, then);               \
+	}
+TAKES_CALL(kernel_call, false, then_launch)
+TAKES_CALL(kernel_key, true, then_key)
+TAKES_CALL(kernel_choice, true, then_choice)
+TAKES_CALL(kernel_time, false, then_time)
+
 #define METHOD(name, f) {name, (PyCFunction)(void (*)(void))(f), METH_VARARGS | METH_KEYWORDS, NULL}
 static PyMethodDef kernel_methods[] = {
 	METHOD("_key", kernel_key),       /* (key, whether on a GPU) */
@@ -630,15 +591,6 @@ static PyObject *kernel_new(PyTypeObject *type, PyObject *args, PyObject *words)
 	return NULL;
 }
 
-static void forget(Kernel *k)
-{
-	for (int i = 0; i < 1 << RECENT_BITS; i++) {
-		k->recent[i].hash = 0;
-		Py_CLEAR(k->recent[i].kernel);
-	}
-	Py_CLEAR(k->known);
-}
-
 static void kernel_free(PyObject *self)
 {
 	Kernel *k = (Kernel *)self;
@@ -649,7 +601,7 @@ static void kernel_free(PyObject *self)
 	for (int i = 0; i < SLOTS; i++)
 		Py_XDECREF(k->names[i]);
 	dsl_desc_free(k->module);
-	forget(k);
+	Py_CLEAR(k->known);
 	Py_XDECREF(k->cubin);
 	Py_XDECREF(k->manifest);
 	freefunc release = (freefunc)(uintptr_t)PyType_GetSlot(type, Py_tp_free);
@@ -679,10 +631,11 @@ static PyObject *get_object(PyObject *self, void *offset)
 
 static int set_known(PyObject *self, PyObject *known, void *unused)
 {
+	PyObject *old = ((Kernel *)self)->known;
 	(void)unused;
 	Py_XINCREF(known);
-	forget((Kernel *)self);
 	((Kernel *)self)->known = known;
+	Py_XDECREF(old);
 	return 0;
 }
 

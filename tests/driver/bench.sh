@@ -81,6 +81,7 @@ four: schedule { roles none; stages 4; }
 -O3
 typo: -DbQ=3
 many: schedule { roles none; stages 40; }
+auto: schedule { auto; }
 large: -DbM=64 -DbK=7
 wide: -DbN=128 schedule { roles cooperative; }
 open: -Dschedule="roles none;
@@ -89,16 +90,17 @@ bench 1 --size $size --schedules tries.txt
 has err "tries.txt:3:1: error[E0630]: neither -DNAME=VALUE nor a schedule block" \
 	"error[W0201]: -DbQ=3: no const of this name" \
 	"tries.txt:4:1: error[E0631]: candidate 'typo' is not timed: it does not compile" \
-	"small.gemm:19:35: error[E0211]: 'stages' is 40; it must be in 2..16" \
+	"<-Dschedule>:1:22: error[E0211]: 'stages' is 40; it must be in 2..16" \
 	"tries.txt:5:1: error[E0631]: candidate 'many' is not timed: it does not compile" \
-	"tries.txt:6:1: error[E0631]: candidate 'large' is not timed" \
-	"tries.txt:8:9: error[E0630]: -D takes NAME=VALUE" \
-	"3 of 6 candidates compiled; none was timed"
+	"error[E0308]: auto leaves a schedule open, which -D closes" \
+	"tries.txt:7:1: error[E0631]: candidate 'large' is not timed" \
+	"tries.txt:9:9: error[E0630]: -D takes NAME=VALUE" \
+	"3 of 7 candidates compiled; none was timed"
 expect 0 --emit=ir:frontend small.gemm -o small.ir
 expect 1 bench small.ir --size $size --schedules tries.txt
-has err "'small.ir' is textual IR, which has no schedule block"
+has err "error[W0601]: 'small.ir' is textual IR: -Dschedule={ roles none; stages 4; } changes nothing"
 
-# A block of several lines makes way, and what follows keeps its line; one that is not there is added.
+# A block of several lines makes way; one that is not there is added.
 cat small.gemm small.gemm | sed '0,/kernel small/s//kernel first/' >two.gemm
 sed -i 's/^    schedule { roles none; }$/    schedule {\n        roles none;\n    } let q = bN + ;/' two.gemm
 echo 'four: schedule { stages 4; }' >one.txt

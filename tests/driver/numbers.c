@@ -331,14 +331,14 @@ static void lines(void **state)
 	assert_int_equal(l.at[0].defines.n, 2);
 	assert_string_equal(l.at[0].defines.at[0], "bN=128");
 	assert_string_equal(l.at[0].defines.at[1], "S=6");
-	assert_string_equal(l.at[0].block, "schedule { roles { a } ; }");
+	assert_string_equal(l.at[0].block, "{ roles { a } ; }");
 	assert_string_equal(l.at[0].text, "-DbN=128  -D S=6 schedule { roles { a } ; }");
 	assert_int_equal(l.at[0].number, 3);
 	assert_string_equal(l.at[1].name, "as-is");
 	assert_null(l.at[1].block);
 	assert_string_equal(l.at[2].name, "line 5");
 	assert_string_equal(l.at[2].defines.at[0], "scheduled=1");
-	assert_string_equal(l.at[3].block, "schedule{group(8);}");
+	assert_string_equal(l.at[3].block, "{group(8);}");
 	ctx_free(c);
 }
 

@@ -18,7 +18,7 @@ function allowed(from, to, header)
 {
 	if (from == to)
 		return 1
-	if ((from ~ /^(layout|ir)$/ && header == "base/ctx.h") || (from == "sim" && header == "runtime/rt.h") ||
+	if ((from ~ /^(layout|ir)$/ && header == "base/ctx.h") || (from == "sim" && header ~ /^runtime\/(rt\.h|device_ops\.def)$/) ||
 	    (from == "ir" && header == "runtime/held.def"))
 		return 1
 	if (public(header) && from == "python")

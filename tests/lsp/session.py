@@ -202,7 +202,7 @@ def test_completion():
     assert {"A", "D", "K", "kernel"} <= early and "sA" not in early
     in_schedule = complete(GEMM, "roles cooperative")
     assert {"roles", "stages", "persistent", "cluster", "pdl", "split_k"} <= in_schedule
-    assert "sA" not in in_schedule and "stream_k" not in in_schedule
+    assert "sA" not in in_schedule
     in_clause = complete(GEMM, "cooperative;")
     assert {"cooperative", "pingpong", "none", "bM"} <= in_clause and "slice" not in in_clause
     # text that is being written, and does not parse: names are those of the text before

@@ -135,7 +135,7 @@ class Specialized(Scratch):
             self.assertEqual(asked[-1], ("K=72,M=100,N=40", "NVIDIA H200"))
 
     def test_many_sizes(self):
-        """More than are remembered in C, with a stand-in for the compiler."""
+        """Each is asked for once, with a stand-in for the compiler."""
         k, made = dslc.load(PRODUCT, bN=64), []
         cubin = k.cubin
 

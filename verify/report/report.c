@@ -396,10 +396,13 @@ static bool fails_at_counts(Refuted *f)
 	return false;
 }
 
-static bool fails_near(Refuted *f)
+/* In launches with counts near some, small ones first; differ: where CTAs differ, too. */
+static bool fails_near(Refuted *f, bool differ)
 {
 	for (int64_t near = 1; near <= SOME_COUNTS; near++) {
 		Wishes w = wishes_of(f);
+		if (differ)
+			wish(&w, f->p->differ);
 		wish_near(&w, near);
 		if (sizes_find(f->p->k, f->p->ctas, &w, try_sizes, f))
 			return true;
@@ -409,7 +412,7 @@ static bool fails_near(Refuted *f)
 
 static bool tree_fails(Refuted *f)
 {
-	if (fails_at_counts(f) || fails_near(f))
+	if (fails_at_counts(f) || fails_near(f, false))
 		return true;
 	f->searches = f->replays = 0;
 	f->apart = true;
@@ -441,25 +444,12 @@ const char *report_tree(Program *p, const Why *why, bool fails, bool *limited, C
 	return open;
 }
 
-/* Launches in which they differ, small ones first. */
-static bool differs_somewhere(Refuted *f)
-{
-	for (int64_t n = 1; n <= SOME_COUNTS; n++) {
-		Wishes w = wishes_of(f);
-		wish(&w, f->p->differ);
-		wish_near(&w, n);
-		if (sizes_find(f->p->k, f->p->ctas, &w, try_sizes, f))
-			return true;
-	}
-	return false;
-}
-
 static const char *say_differ(Refuted *f, CheckResult *out)
 {
 	Program *p = f->p;
 	Ctx *c = p->k->ctx;
 	Buf text = {0};
-	if (!differs_somewhere(f))
+	if (!fails_near(f, true))
 		return ctx_strf(c, "%s, which is not shown to agree", p->problem);
 	out->why = p->problem;
 	DiagMsg *msg = diag(c, p->loc, D_E0414, "%s", p->problem);

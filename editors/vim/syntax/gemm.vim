@@ -42,10 +42,10 @@ syn keyword gemmSchedule schedule nextgroup=gemmClauses skipwhite skipempty
 syn region gemmClauses start="{" end="}" contained extend
 	\ contains=gemmClauses,gemmClause,gemmInner,gemmWord,gemmComment,gemmNumber,gemmOperator
 syn keyword gemmClause contained cluster multicast persistent group roles
-syn keyword gemmClause contained stages inflight staging subtile threads pdl deterministic swap split_k sums ctas stream_k
+syn keyword gemmClause contained stages inflight staging subtile threads pdl deterministic swap split_k sums ctas
 syn keyword gemmInner contained along producer consumer warp warps warpgroup
 syn keyword gemmInner contained warpgroups regs
-syn keyword gemmWord contained none cooperative pingpong dynamic stream_k cluster workspace auto slice leader off
+syn keyword gemmWord contained none cooperative pingpong dynamic cluster workspace auto slice leader off
 syn keyword gemmWord contained on
 
 hi def link gemmComment Comment
