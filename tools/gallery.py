@@ -75,7 +75,7 @@ def explained(dslc, name, sizes):
 
 def registers(kernel):
     of = {r["name"]: r["registers"] for r in kernel["roles"] if r["setmaxnreg"]}
-    return f"{of['consumer']}, producer {of['producer']}" if of else str(kernel["launch"]["registers"])
+    return f"{of['consumer']}, producer {of['producer']}" if of else f"at most {kernel['launch']['registers']}"
 
 
 def stages(kernel):

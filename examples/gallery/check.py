@@ -84,6 +84,13 @@ def expand(x, *shape):
     return np.lib.stride_tricks.as_strided(x, shape, np.broadcast_to(x, shape).strides)
 
 
+def strided(x, shape, strides):
+    """x.as_strided of PyTorch: a view whose windows may overlap; strides count elements."""
+    if GPU:
+        return x.as_strided(shape, strides)
+    return np.lib.stride_tricks.as_strided(x, shape, [x.itemsize * s for s in strides])
+
+
 def f32(x, type=None):
     """The numbers of x. Bits in 16 unsigned bits are bf16, those in 8 are e4m3, unless a type is given."""
     if GPU and isinstance(x, torch.Tensor):

@@ -44,7 +44,8 @@ class Gallery(unittest.TestCase):
     def test_tensors_of_torch(self):
         """As on a GPU, with tensors that stay in host memory."""
         with mock.patch("torch.cuda.is_available", lambda: True), mock.patch("torch.Tensor.cuda", lambda t: t):
-            run(self, "weights4")
+            for name in ("weights4", "convolution"):
+                run(self, name)
         sys.modules.pop("check")
 
     def test_each_is_in_the_page(self):

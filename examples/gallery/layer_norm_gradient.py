@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Runs layer_norm_gradient.gemm and compares with NumPy: on the GPU where PyTorch sees one, else on the simulator."""
+import pathlib
+
+import dslc
+import numpy as np
+from check import array, compare, empty, f32, normal
+
+source = pathlib.Path(__file__).with_suffix(".gemm")
+M, N = 77, 200
+x, dy, weight = normal((M, N)), normal((M, N)), normal((N,), "f32")
+r = 1 / np.sqrt(f32(x).var(-1) + 1e-5)
+mean, rstd = array(f32(x).mean(-1), "f32"), array(r, "f32")  # outputs of layer_norm.gemm
+dx, dweight, dbias = empty((M, N), "bf16"), empty((N,), "f32"), empty((N,), "f32")
+
+dslc.load(source, "input", bN=256)(x, dy, weight, mean, rstd, each=1 / N, out=dx)
+dslc.load(source, "weights")(x.T, dy.T, mean, rstd, out=(dweight, dbias))
+z = (f32(x) - f32(mean)[:, None]) * r[:, None]
+g = f32(dy) * f32(weight)
+compare("dx", dx, r[:, None] * (g - g.mean(-1, keepdims=True) - z * (g * z).mean(-1, keepdims=True)))
+compare("dweight", dweight, (f32(dy) * z).sum(0), 1e-5)
+compare("dbias", dbias, f32(dy).sum(0), 1e-5)
