@@ -238,7 +238,7 @@ bool work_of(const Kernel *kernel, Work *w)
 	Ctx *c = k->ctx;
 	const Op *mma = kernel_find(k, OP_MMA), *grid = kernel_find(k, OP_GRID);
 	Side s[2];
-	*w = (Work){.stage_bytes = 0};
+	*w = (Work){.kernel = kernel};
 	if (!mma || !grid || !sides_of(k, mma, s))
 		return false;
 	Atom atom = attrs_get(&mma->attrs, A_ATOM)->atom;

@@ -7,6 +7,7 @@
 #include "runtime/cost.h"
 
 typedef struct {
+	const Kernel *kernel; /* NULL: the source has errors */
 	CostProduct product;
 	CostVariant variant; /* as the schedule has it */
 	/* Over the sizes of the kernel; pitches in bytes. */
