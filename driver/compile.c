@@ -144,7 +144,14 @@ static Module *read_ir(Compile *c, int src)
 	if (c->opt->ndefines)
 		diag(c->ctx, NOLOC, D_W0601, "'%s' is textual IR: -D%s changes nothing in it",
 		     c->source->name, c->opt->defines[0]);
-	return module_parse(c->ctx, src);
+	Module *m = module_parse(c->ctx, src);
+	int n = 0;
+	for (int i = 0; m && i < m->kernels.n; i++)
+		if (!c->opt->kernel || !strcmp(m->kernels.at[i]->name, c->opt->kernel))
+			m->kernels.at[n++] = m->kernels.at[i];
+	if (m && !(m->kernels.n = n))
+		diag(c->ctx, NOLOC, D_E0313, "there is no kernel %s in this file", c->opt->kernel);
+	return m;
 }
 
 static bool read_source(Compile *c)

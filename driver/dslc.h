@@ -53,6 +53,7 @@ typedef struct dslc_options {
 	size_t ranked;
 	/* The text of FILE.tune, which dslc tune writes beside FILE.gemm; NULL: there is none. */
 	const char *tuned;
+	const char *kernel; /* of the source, the only one that is compiled; NULL: all */
 } dslc_options;
 
 enum {

@@ -11,12 +11,13 @@ static bool read_line(Ctx *c, const char *path, int number, char *line, SizeArgs
 {
 	SizeArgs all = {0};
 	line[strcspn(line, "#")] = '\0';
-	const char *wrong = sizes_parse(c, line, &all);
+	if (!line[strspn(line, " \t\r")])
+		return true;
+	const char *wrong = sizes_parse(ctx_arena(c), line, &all);
 	if (wrong)
-		diag(c, NOLOC, D_E0615,
-		     "%s, line %d: '%s' is no size\nwrite a line as M=16, N=4096, K=4096", path,
-		     number, wrong);
-	else if (all.n)
+		diag(c, NOLOC, D_E0615, "%s, line %d: %s\nwrite a line as M=16, N=4096, K=4096",
+		     path, number, wrong);
+	else
 		vec_push(ctx_arena(c), out, all);
 	return !wrong;
 }

@@ -27,7 +27,7 @@ static const size_t ends[] = {
 	END(ptxas_path), END(ptxas_args), END(nptxas_args),   END(opt_level), END(ptxas_timeout_s),
 	END(emit),       END(unproved),   END(check_indices), END(simulated), END(all_defines),
 	END(sizes),      END(nsizes),     END(card),          END(one),       END(ranked),
-	END(tuned),
+	END(tuned),      END(kernel),
 #undef END
 };
 
@@ -88,6 +88,7 @@ static CompileOpt compile_opt(const dslc_options *o)
 		.target = o->target,
 		.defines = o->defines,
 		.ndefines = (int)o->ndefines,
+		.kernel = o->kernel,
 		.cg = {.unassembled = o->simulated != 0,
 		       .opt_level = o->opt_level == 0  ? 2
 				    : o->opt_level < 0 ? 0
@@ -103,10 +104,10 @@ static bool read_sizes(Ctx *c, const dslc_options *o, CompileOpt *co)
 {
 	SizeArgs *all = NEWN(ctx_arena(c), SizeArgs, o->nsizes + 1);
 	for (size_t i = 0; i < o->nsizes; i++) {
-		const char *wrong = sizes_parse(c, o->sizes[i], &all[i]);
-		if (wrong || !all[i].n) {
-			diag(c, NOLOC, D_E0611, "dslc_options.sizes[%zu]: '%s' is no size\n%s", i,
-			     wrong ? wrong : "", "write M=16,N=4096,K=4096");
+		const char *wrong = sizes_parse(ctx_arena(c), o->sizes[i], &all[i]);
+		if (wrong) {
+			diag(c, NOLOC, D_E0611, "dslc_options.sizes[%zu]: %s\n%s", i, wrong,
+			     "write M=16,N=4096,K=4096");
 			return false;
 		}
 	}

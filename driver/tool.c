@@ -156,6 +156,7 @@ CompileOpt tool_compile_opt(Ctx *c, const Options *o, Buf *log)
 		.sizes = sizes.at,
 		.nsizes = sizes.n,
 		.card = o->card,
+		.kernel = o->problem.kernel,
 		.one = o->command != CMD_COMPILE && o->command != CMD_CHECK,
 		.cg = {.opt_level = o->opt_level,
 		       .lineinfo = o->lineinfo,

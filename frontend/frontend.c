@@ -63,10 +63,15 @@ static void count_kernels(FrontendOpt *opt, const Node *file)
 
 static void needs_kernels(Sema *s, const Node *file)
 {
-	for (int i = 0; i < file->kids.n; i++)
-		if (file->kids.at[i]->kind == N_KERNEL || file->kids.at[i]->kind == N_ERROR)
+	const char *name = s->opt->kernel;
+	for (int i = 0; i < file->kids.n; i++) {
+		const Node *n = file->kids.at[i];
+		if (n->kind == N_ERROR ||
+		    (n->kind == N_KERNEL && (!name || !strcmp(n->name, name))))
 			return;
-	reject(s, file->loc, D_E0313, "there is no kernel in this file");
+	}
+	reject(s, file->loc, D_E0313, "there is no kernel%s%s in this file", name ? " " : "",
+	       name ? name : "");
 }
 
 static Module *compile(Sema *s, int src)

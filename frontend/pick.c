@@ -36,7 +36,8 @@ const Node *pick_of(const Node *at)
 
 void pick_is_read(Sema *s, const Symbol *sym)
 {
-	if (sym->unread && diag_errors(s->ctx) == s->errors_before)
+	bool of_all = s->kernel || !s->opt->kernel;
+	if (sym->unread && of_all && diag_errors(s->ctx) == s->errors_before)
 		diag(s->ctx, sym->loc, D_W0207,
 		     "'%s' is picked, and nothing depends on it: each of its values makes the "
 		     "same kernel\n"

@@ -25,17 +25,18 @@ static const int splits[] = {1, 2, 4, 6, 8, 16}, ctas[] = {1, 2};
 enum { CLUSTER_MOST = 8 /* CTAs; more is not portable */ };
 
 /* ------------------------------------------------------------------ one run of the frontend */
-static const char *prefixed(const Choices *s, const char *kernel, const char *name)
+static void define(const Choices *s, const char *kernel, const char *name, const char *value,
+		   Defines *out)
 {
-	return s->alone || !kernel ? name : ctx_strf(s->ctx, "%s.%s", kernel, name);
+	bool plain = s->alone || !kernel;
+	vec_push(ctx_arena(s->ctx), out,
+		 ctx_strf(s->ctx, "%s%s%s=%s", plain ? "" : kernel, plain ? "" : ".", name, value));
 }
 
 static void define_values(const Choices *s, const short *at, Defines *out)
 {
 	for (int i = 0; i < s->npicks; i++)
-		vec_push(ctx_arena(s->ctx), out,
-			 ctx_strf(s->ctx, "%s=%s", prefixed(s, s->pick[i].kernel, s->pick[i].name),
-				  s->pick[i].values[at[i]]));
+		define(s, s->pick[i].kernel, s->pick[i].name, s->pick[i].values[at[i]], out);
 }
 
 static const Kernel *kernel_named(const Module *m, const char *name)
@@ -46,15 +47,14 @@ static const Kernel *kernel_named(const Module *m, const char *name)
 	return NULL;
 }
 
-/* Whether the frontend takes these values, and what the product is; m NULL: the model does not know
- * it. The context keeps what it is read from. */
+/* Whether the frontend takes these values, and what they come to; m NULL: the model does not know
+ * the product. The context keeps what it is read from. */
 static bool probe(Choices *s, Ctx *c, const short *at, bool swap, Work *out)
 {
 	Defines d = {0};
 	define_values(s, at, &d);
-	if (s->schedule && swap)
-		vec_push(ctx_arena(s->ctx), &d,
-			 ctx_strf(s->ctx, "%s=swap;", prefixed(s, s->kernel, "schedule")));
+	if (swap)
+		define(s, s->kernel, "schedule", "swap;", &d);
 	FrontendOpt fo = compile_frontend(c, s->opt, d.at, d.n);
 	int src = ctx_src(c, s->source->name, s->source->text, s->source->size);
 	fo.kernel = s->kernel;
@@ -62,7 +62,7 @@ static bool probe(Choices *s, Ctx *c, const short *at, bool swap, Work *out)
 	const Kernel *k = kernel_named(m, s->kernel);
 	bool ok = k && !diag_errors(c);
 	if (!ok || !work_of(k, out))
-		*out = (Work){.m = NULL};
+		*out = (Work){.kernel = ok ? k : NULL};
 	return ok;
 }
 
@@ -77,21 +77,11 @@ static CostVariant probe_variant(Choices *s, const short *at, bool swap)
 }
 
 /* ------------------------------------------------------------------ what is legal at all */
-static bool next_values(const Choices *s, short *at)
+/* Combination number i, the last pick changing first. */
+static void values_at(const Choices *s, int64_t i, short *at)
 {
-	for (int i = s->npicks; i-- > 0; at[i] = 0)
-		if (++at[i] < s->pick[i].n)
-			return true;
-	return false;
-}
-
-/* Combination number i of all, in an order that soon has changed each value. */
-static void values_at(const Choices *s, uint64_t all, uint64_t i, short *at)
-{
-	const uint64_t step = 2654435761; /* a prime that divides no product of numbers up to 256 */
-	uint64_t left = (i % all) * step % all;
-	for (int j = s->npicks; j-- > 0; left /= (uint64_t)s->pick[j].n)
-		at[j] = (short)(left % (uint64_t)s->pick[j].n);
+	for (int j = s->npicks; j-- > 0; i /= s->pick[j].n)
+		at[j] = (short)(i % s->pick[j].n);
 }
 
 /* How far the frontend came with values that are not legal; what -D says is wrong with all. */
@@ -102,17 +92,15 @@ static int reach_of(const Ctx *c, const DiagMsg *m)
 }
 
 /* Values that are legal; or else those of which the first error stands last: a mistake of the
- * program, not of its tile. */
+ * program, not of its tile. The order soon has changed each value. */
 static bool find_first(Choices *s, SwapState *w, bool swap)
 {
 	enum { TRIES = 512 };
-	uint64_t all = 1;
+	const int64_t step = 2654435761; /* a prime that divides no product of numbers up to 256 */
 	int latest = -1;
-	for (int i = 0; i < s->npicks && all < UINT64_C(1) << 31; i++)
-		all *= (uint64_t)s->pick[i].n;
-	for (uint64_t i = 0; i < TRIES && i < all; i++) {
+	for (int i = 0; i < TRIES && i < s->ways; i++) {
 		short at[PICKS_MOST] = {0};
-		values_at(s, all, i, at);
+		values_at(s, i * step % (int64_t)s->ways, at);
 		bool legal = probe(s, s->ctx, at, swap, &w->work);
 		int reach = reach_of(s->ctx, diag_first(s->ctx));
 		if (legal || reach > latest) {
@@ -142,11 +130,14 @@ static void open_state(Choices *s, SwapState *w, bool swap)
 
 void choices_open(Choices *s)
 {
-	open_state(s, &s->swap[0], false);
-	if (s->schedule)
-		open_state(s, &s->swap[1], true);
-	for (int swap = 0; swap < 2; swap++)
+	for (int swap = 0; swap < 1 + s->schedule; swap++) {
+		open_state(s, &s->swap[swap], swap);
 		s->known |= s->swap[swap].legal && s->swap[swap].work.m;
+		/* roles share buffers: without any, there is nothing to choose */
+		s->schedule &=
+			!s->swap[swap].legal || kernel_find(s->swap[swap].work.kernel, OP_SHARED);
+	}
+	s->known &= s->schedule || s->npicks;
 }
 
 const Work *choices_work(const Choices *s)
@@ -260,22 +251,12 @@ void choices_each(const Choices *s, void (*visit)(void *user, const Candidate *x
 	for (int swap = 0; swap < 2; swap++) {
 		Walk k = {s, &s->swap[swap], visit, user};
 		Candidate x = {.at = {[AT_SWAP] = (short)swap}};
-		if (!k.w->legal || !k.w->work.m)
-			continue;
-		do {
+		for (int i = 0; k.w->legal && k.w->work.m && i < s->ways; i++) {
+			values_at(s, i, x.at);
 			if (take_values(s, k.w, &x))
 				each_schedule(&k, &x);
-		} while (next_values(s, x.at));
+		}
 	}
-}
-
-void choices_legal(const Choices *s, Defines *out)
-{
-	bool swap = !s->swap[0].legal && s->swap[1].legal;
-	define_values(s, s->swap[swap].first, out);
-	if (swap)
-		vec_push(ctx_arena(s->ctx), out,
-			 ctx_strf(s->ctx, "%s=swap;", prefixed(s, s->kernel, "schedule")));
 }
 
 static const char *schedule_text(const Choices *s, const Candidate *x)
@@ -295,11 +276,10 @@ static const char *schedule_text(const Choices *s, const Candidate *x)
 
 void choices_defines(const Choices *s, const Candidate *x, Defines *out)
 {
-	define_values(s, x->at, out);
-	if (s->schedule)
-		vec_push(ctx_arena(s->ctx), out,
-			 ctx_strf(s->ctx, "%s=%s", prefixed(s, s->kernel, "schedule"),
-				  schedule_text(s, x)));
+	bool swap = !s->swap[0].legal && s->swap[1].legal;
+	define_values(s, x ? x->at : s->swap[swap].first, out);
+	if (s->schedule && (x || swap))
+		define(s, s->kernel, "schedule", x ? schedule_text(s, x) : "swap;", out);
 }
 
 /* ------------------------------------------------------------------ and back */

@@ -21,12 +21,15 @@ static Arena *arena(const Chooser *c)
 /* ------------------------------------------------------------------ the pool */
 /* The best of one size, in order. */
 typedef struct {
-	const Chooser *c;
 	CostAt at;
-	int most, n;
+	int n;
 	float rank[POOL_MOST];
 	Candidate x[POOL_MOST];
 } Best;
+typedef struct {
+	const Chooser *c;
+	VEC(Best *) of;
+} Fill;
 
 static bool is_like(const Candidate *x, const Candidate *y, unsigned where)
 {
@@ -44,15 +47,9 @@ static bool is_refused(const Chooser *c, const Candidate *x)
 	return false;
 }
 
-static void keep_best(void *user, const Candidate *x)
+static void keep(Best *b, int most, float rank, const Candidate *x)
 {
-	Best *b = user;
-	const CostProduct *product = &choices_work(&b->c->of)->product;
-	CostReady ready = cost_ready(product, &x->v, &b->c->device);
-	float rank = cost_rank(&ready, &b->at);
-	if ((b->n == b->most && rank >= b->rank[b->n - 1]) || is_refused(b->c, x))
-		return;
-	int i = b->n < b->most ? b->n++ : b->n - 1;
+	int i = b->n < most ? b->n++ : b->n - 1;
 	for (; i > 0 && b->rank[i - 1] > rank; i--) {
 		b->rank[i] = b->rank[i - 1];
 		b->x[i] = b->x[i - 1];
@@ -61,33 +58,38 @@ static void keep_best(void *user, const Candidate *x)
 	b->x[i] = *x;
 }
 
+static void keep_best(void *user, const Candidate *x)
+{
+	const Fill *f = user;
+	const Chooser *c = f->c;
+	int most = c->sizes.n > 1 ? POOL_EACH : POOL_MOST;
+	CostReady ready = cost_ready(&choices_work(&c->of)->product, &x->v, &c->device);
+	for (int i = 0; i < f->of.n; i++) {
+		Best *b = f->of.at[i];
+		float rank = cost_rank(&ready, &b->at);
+		if ((b->n < most || rank < b->rank[b->n - 1]) && !is_refused(c, x))
+			keep(b, most, rank, x);
+	}
+}
+
 static Entry *in_pool(const Chooser *c, const Candidate *x)
 {
 	for (int i = 0; i < c->pool.n; i++)
-		if (!memcmp(c->pool.at[i]->x.at, x->at, sizeof x->at))
+		if (is_like(&c->pool.at[i]->x, x, ALL_OF_IT))
 			return c->pool.at[i];
 	return NULL;
 }
 
 static void add_to_pool(Chooser *c, const Candidate *x)
 {
+	if (in_pool(c, x))
+		return;
 	Entry *e = NEW(arena(c), Entry);
 	*e = (Entry){.x = *x, .us = NEWN(arena(c), float, c->sizes.n)};
 	for (int i = 0; i < c->sizes.n; i++)
 		e->us[i] = (float)cost_us(&choices_work(&c->of)->product, &x->v, &c->sizes.at[i],
 					  &c->device, NULL);
 	vec_push(arena(c), &c->pool, e);
-}
-
-static void fill_size(Chooser *c, int size)
-{
-	Best *b = NEW(arena(c), Best);
-	*b = (Best){.c = c, .most = c->sizes.n > 1 ? POOL_EACH : POOL_MOST};
-	b->at = cost_at(&choices_work(&c->of)->product, &c->sizes.at[size], &c->device);
-	choices_each(&c->of, keep_best, b);
-	for (int j = 0; j < b->n; j++)
-		if (!in_pool(c, &b->x[j]))
-			add_to_pool(c, &b->x[j]);
 }
 
 /* The least time at a size, of what is not refused. */
@@ -103,33 +105,58 @@ static float least_us(const Chooser *c, int size)
 /* Where what was best at a size is refused, others come into the pool. */
 static void fill_pool(Chooser *c)
 {
-	for (int i = 0; i < c->sizes.n; i++) {
-		if (least_us(c, i) > c->floor[i])
-			fill_size(c, i);
+	Fill f = {.c = c};
+	for (int i = 0; i < c->sizes.n; i++)
+		if (least_us(c, i) > c->floor[i]) {
+			Best *b = NEW(arena(c), Best);
+			b->at = cost_at(&choices_work(&c->of)->product, &c->sizes.at[i],
+					&c->device);
+			vec_push(arena(c), &f.of, b);
+		}
+	if (f.of.n)
+		choices_each(&c->of, keep_best, &f);
+	for (int i = 0; i < f.of.n; i++)
+		for (int j = 0; j < f.of.at[i]->n; j++)
+			add_to_pool(c, &f.of.at[i]->x[j]);
+	for (int i = 0; i < c->sizes.n; i++)
 		c->floor[i] = least_us(c, i);
-	}
 }
 
 /* ------------------------------------------------------------------ what is refused */
+/* NULL: what is legal. */
+static Variant variant_of(const Chooser *c, const Candidate *x)
+{
+	Defines d = {0};
+	choices_defines(&c->of, x, &d);
+	return (Variant){.kernel = c->of.kernel, .defines = d.at, .ndefines = d.n};
+}
+
+static void keep_cause(Chooser *c, const DiagMsg *m)
+{
+	while (m && diag_rows[m->id].severity != SEV_ERROR)
+		m = m->next;
+	if (m && !c->cause)
+		c->cause = ctx_strf(c->of.ctx, "%s, %s", diag_rows[m->id].code, m->text);
+}
+
 /* Whether the compiler takes it, short of code. */
 static bool accepts(Chooser *c, const Candidate *x)
 {
-	Defines d = {0};
 	CompileOut out = {.exit_code = 0};
 	CompileOpt opt = *c->of.opt;
 	Ctx *scratch = ctx_new();
+	Variant v = variant_of(c, x);
 	opt.emit = 0;
 	opt.only_check = true;
 	opt.kernel = c->of.kernel;
 	opt.after = NULL;
 	opt.said = NULL;
 	opt.names = NULL;
-	choices_defines(&c->of, x, &d);
-	Variant v = {.kernel = c->of.kernel, .defines = d.at, .ndefines = d.n};
 	opt.variants = &v;
 	opt.nvariants = 1;
 	c->tries++;
 	bool ok = compile_closed(scratch, c->of.source, &opt, &out);
+	keep_cause(c, diag_first(scratch));
 	compile_out_free(&out);
 	ctx_free(scratch);
 	return ok;
@@ -191,7 +218,8 @@ static Entry *next_entry(const Chooser *c)
 		return c->measured;
 	for (int i = 0; i < c->pool.n; i++) {
 		Entry *e = c->pool.at[i];
-		bool live = !e->refused && !e->taken && is_general(c, e);
+		bool live = !e->refused && !e->taken && is_general(c, e) &&
+			    (!c->chosen.n || is_like(&e->x, &c->chosen.at[0]->x, c->of.outer));
 		double loss = live ? loss_with(c, e) : 0;
 		if (live && (!best || loss < least)) {
 			best = e;
@@ -199,6 +227,14 @@ static Entry *next_entry(const Chooser *c)
 		}
 	}
 	return best;
+}
+
+/* Where all of the pool needs a workspace that not every launch has, what is next comes into it. */
+static void fill_general(Chooser *c)
+{
+	for (int seen = 0; seen < c->pool.n && !next_entry(c); fill_pool(c))
+		for (; seen < c->pool.n; seen++)
+			drop_like(c, &c->pool.at[seen]->x, ALL_OF_IT);
 }
 
 static void take(Chooser *c, Entry *e)
@@ -237,10 +273,9 @@ static void choose(Chooser *c, int most, double enough)
 typedef struct {
 	Ctx *say, *ctx; /* the user's; of all that is chosen by */
 	const Source *source;
-	const CompileOpt *opt;
-	const Module *module; /* all that is open having legal values; NULL: there are none */
+	CompileOpt *opt;
+	const Module *module; /* the first values being legal; else NULL */
 	VEC(Chooser) kernels;
-	VariantVec firsts;
 	TunedVec tuned; /* the lines of FILE.tune */
 } File;
 
@@ -249,28 +284,40 @@ static Chooser *chooser_of(File *f, const char *kernel)
 	for (int i = 0; i < f->kernels.n; i++)
 		if (!strcmp(f->kernels.at[i].of.kernel, kernel))
 			return &f->kernels.at[i];
-	Choices of = {.ctx = f->ctx, .source = f->source, .opt = f->opt, .kernel = kernel};
+	Choices of = {
+		.ctx = f->ctx, .source = f->source, .opt = f->opt, .kernel = kernel, .ways = 1};
 	vec_push(ctx_arena(f->ctx), &f->kernels, ((Chooser){.of = of}));
 	return &f->kernels.at[f->kernels.n - 1];
 }
 
-/* What each kernel leaves open; a choice outside of kernels is the first one's. */
+static void add_choice(Choices *s, const Choice *x)
+{
+	s->schedule |= !x->n;
+	s->ways *= x->n > 1 ? x->n : 1;
+	if (x->n > 1 && s->ways <= WAYS_MOST) {
+		s->outer |= (unsigned)(!x->kernel && !s->alone) << s->npicks;
+		s->pick[s->npicks++] = *x;
+	}
+}
+
+/* What each kernel leaves open. Choices outside of kernels are of the first that has some of its
+ * own. */
 static void read_choices(File *f)
 {
 	ChoiceVec open = {0};
+	const char *first = f->opt->kernel;
 	FrontendOpt fo = compile_frontend(f->ctx, f->opt, NULL, 0);
 	fo.choices = &open;
 	int src = ctx_src(f->ctx, f->source->name, f->source->text, f->source->size);
 	f->module = frontend_compile(f->ctx, src, &fo);
 	diag_forget(f->ctx);
+	for (int i = 0; i < open.n && !first; i++)
+		first = open.at[i].kernel;
 	for (int i = 0; fo.kernels && i < open.n; i++) {
-		const Choice *x = &open.at[i];
-		Choices *s = &chooser_of(f, x->kernel ? x->kernel : fo.first)->of;
-		s->alone = fo.kernels == 1;
-		s->schedule |= !x->n;
-		s->crowded |= x->n && s->npicks == PICKS_MOST;
-		if (x->n && s->npicks < PICKS_MOST)
-			s->pick[s->npicks++] = *x;
+		const char *kernel = open.at[i].kernel ? open.at[i].kernel : first;
+		Choices *s = &chooser_of(f, kernel ? kernel : fo.first)->of;
+		s->alone = fo.kernels == 1 || f->opt->kernel;
+		add_choice(s, &open.at[i]);
 	}
 }
 
@@ -319,8 +366,7 @@ static void add_measured(File *f, Chooser *c)
 		c->line = NULL;
 	if (!c->line || !choices_find(&c->of, &c->line->defines, &x))
 		return;
-	if (!in_pool(c, &x))
-		add_to_pool(c, &x);
+	add_to_pool(c, &x);
 	c->measured = in_pool(c, &x);
 }
 
@@ -331,7 +377,7 @@ static void add_tuned_sizes(File *f, Chooser *c)
 	for (int i = 0; !f->opt->nsizes && i < f->tuned.n; i++) {
 		const Tuned *x = &f->tuned.at[i];
 		if (!strcmp(x->card, card) && !strcmp(x->kernel, c->of.kernel))
-			sizes_add(f->ctx, choices_work(&c->of), &x->sizes, &c->sizes);
+			sizes_add(NULL, f->ctx, choices_work(&c->of), &x->sizes, &c->sizes);
 	}
 }
 
@@ -344,33 +390,27 @@ static void say_stale(const File *f, const Chooser *c)
 		     f->source->name);
 }
 
-/* Combinations beyond these take longer to rank than anybody waits. */
-static bool are_few(File *f, const Choices *s)
+/* More combinations take longer to rank than anybody waits. */
+static void open_choices(File *f, Choices *s)
 {
-	const double most = 4096;
-	double all = 1;
-	for (int i = 0; i < s->npicks; i++)
-		all *= s->pick[i].n;
-	if (s->crowded)
-		diag(f->say, NOLOC, D_E0618, "%s has more than %d picks\nclose some: -D%s=%s",
-		     s->kernel, PICKS_MOST, s->pick[0].name, s->pick[0].values[0]);
-	else if (all > most)
+	if (s->ways <= WAYS_MOST)
+		choices_open(s);
+	else
 		diag(f->say, NOLOC, D_E0618,
 		     "the picks of %s come to %.0f combinations, and %.0f are looked at\n"
 		     "take larger steps, or close one: -D%s=%s",
-		     s->kernel, all, most, s->pick[0].name, s->pick[0].values[0]);
-	return !s->crowded && all <= most;
+		     s->kernel, s->ways, WAYS_MOST, s->pick[0].name, s->pick[0].values[0]);
 }
 
 static void begin(File *f, Chooser *c)
 {
-	if (!are_few(f, &c->of))
-		return;
+	open_choices(f, &c->of);
 	if (c->of.known && sizes_counted(f->say, f->ctx, f->opt, choices_work(&c->of), &c->sizes)) {
 		c->device = cost_device(f->opt->card, 0, 0, 0);
 		add_tuned_sizes(f, c);
 		c->floor = NEWN(arena(c), float, c->sizes.n);
 		fill_pool(c);
+		fill_general(c);
 		add_measured(f, c);
 	} else if (!c->of.known && (c->of.schedule || c->of.npicks)) {
 		fill_unknown(c);
@@ -378,6 +418,7 @@ static void begin(File *f, Chooser *c)
 	c->best = NEWN(arena(c), float, c->sizes.n + 1);
 }
 
+/* ------------------------------------------------------------------ warnings */
 /* Of each pick in one line. Where the user closes anything, a value may be for when that is not. */
 static void warn_illegal(File *f, const Choices *s)
 {
@@ -401,19 +442,49 @@ static void warn_illegal(File *f, const Choices *s)
 	}
 }
 
-static void open_all(File *f)
+static void warn_fallback(File *f, const Chooser *c)
 {
-	for (int i = 0; i < f->kernels.n; i++) {
-		Choices *s = &f->kernels.at[i].of;
-		Defines d = {0};
-		choices_open(s);
-		warn_illegal(f, s);
-		choices_legal(s, &d);
-		vec_push(ctx_arena(f->ctx), &f->firsts,
-			 ((Variant){.kernel = s->kernel, .defines = d.at, .ndefines = d.n}));
-	}
+	if (c->chosen.n || !c->cause)
+		return;
+	Buf first = {0};
+	chosen_defines(&c->of, &c->refused.at[0].x, &first);
+	diag(f->say, NOLOC, D_W0604,
+	     "%s: no schedule that was tried compiles, and clauses have their defaults; with%s: "
+	     "%s\n"
+	     "correct this, or write schedule { roles none; }",
+	     c->of.kernel, first.s, c->cause);
+	buf_free(&first);
 }
 
+static void warn_card(File *f)
+{
+	static const char known[] = ""
+#define DEVICE(name, ...) ", " name
+#include "runtime/costs.def"
+		;
+	const char *card = f->opt->card;
+	if (card && !strstr(cost_device(card, 0, 0, 0).name, card))
+		diag(f->say, NOLOC, D_W0605,
+		     "the cost model does not know '%s', and chooses as for an %s\n"
+		     "name one that it knows, or a part of it: %s",
+		     card, cost_device(card, 0, 0, 0).name, known + 2);
+}
+
+static void warn_all(File *f)
+{
+	bool estimated = false;
+	for (int i = 0; i < f->kernels.n; i++) {
+		const Chooser *c = &f->kernels.at[i];
+		estimated |= c->of.known && c->chosen.n && c->chosen.at[0] != c->measured;
+		warn_illegal(f, &c->of);
+		warn_fallback(f, c);
+		say_stale(f, c);
+	}
+	if (estimated)
+		warn_card(f);
+}
+
+/* ------------------------------------------------------------------ what is compiled */
 /* Kernels that only leave the schedule open are one kernel all the same: who wants several writes
  * what may differ. */
 static int most_variants(const Chooser *c)
@@ -446,20 +517,11 @@ static KCost cost_of(File *f, const Chooser *c, const CostVariant *v)
 
 static void add_variants(File *f, const Chooser *c, VariantVec *out)
 {
-	if (!c->chosen.n) {
-		Defines legal = {0};
-		choices_legal(&c->of, &legal);
-		vec_push(ctx_arena(f->ctx), out,
-			 ((Variant){.kernel = c->of.kernel,
-				    .defines = legal.at,
-				    .ndefines = legal.n}));
-	}
-	for (int i = 0; i < c->chosen.n; i++) {
-		const Candidate *x = &c->chosen.at[i]->x;
-		Defines d = {0};
-		choices_defines(&c->of, x, &d);
-		Variant v = {.kernel = c->of.kernel, .defines = d.at, .ndefines = d.n};
-		if (c->chosen.n > 1)
+	int n = c->chosen.n;
+	for (int i = 0; i < n || !i; i++) {
+		const Candidate *x = n ? &c->chosen.at[i]->x : NULL;
+		Variant v = variant_of(c, x);
+		if (n > 1)
 			v.cost = cost_of(f, c, &x->v);
 		vec_push(ctx_arena(f->ctx), out, v);
 	}
@@ -482,43 +544,50 @@ const char *chosen_name(const Chooser *c, int i)
 	return c->chosen.n > 1 ? variant_name(c->of.ctx, kernel, i + 1) : kernel;
 }
 
-static void take_back(Chooser *c)
-{
-	for (int i = 0; i < c->chosen.n; i++)
-		c->chosen.at[i]->taken = false;
-	c->chosen.n = 0;
-}
-
-/* Of what ptxas spills, the tile and roles are not chosen again. */
-static bool drop_spilled(File *f, CompileOut *out)
+/* Of what ptxas spills, the tile and roles are not chosen again. NULL: nothing chosen spills. */
+static Chooser *drop_spilled(File *f, const CompileOut *out)
 {
 	for (int i = 0; out->spilled && i < f->kernels.n; i++) {
 		Chooser *c = &f->kernels.at[i];
 		for (int j = 0; j < c->chosen.n; j++)
 			if (!strcmp(chosen_name(c, j), out->spilled)) {
 				drop_like(c, &c->chosen.at[j]->x, TILE_AND_ROLES);
-				take_back(c);
-				return c->tries < TRIES;
+				for (; c->chosen.n; c->chosen.n--)
+					c->chosen.at[c->chosen.n - 1]->taken = false;
+				return c->tries < TRIES ? c : NULL;
 			}
 	}
+	return NULL;
+}
+
+/* ------------------------------------------------------------------ all kernels */
+static bool has_size(const Kernel *k, const char *name)
+{
+	for (int i = 0; i < k->syms.n; i++)
+		if (!strcmp(k->syms.at[i].name, name))
+			return true;
 	return false;
 }
 
-static bool has_size(const Module *m, const char *name)
+/* Of kernels that have errors, the sizes are not known. */
+static bool some_has_size(const File *f, const char *name)
 {
-	for (int i = 0; i < m->kernels.n; i++)
-		for (int j = 0; j < m->kernels.at[i]->syms.n; j++)
-			if (!strcmp(m->kernels.at[i]->syms.at[j].name, name))
-				return true;
-	return false;
+	bool has = false;
+	for (int i = 0; f->module && i < f->module->kernels.n; i++)
+		has |= has_size(f->module->kernels.at[i], name);
+	for (int i = 0; !f->module && i < f->kernels.n; i++) {
+		const Kernel *k = choices_work(&f->kernels.at[i].of)->kernel;
+		has |= !k || has_size(k, name);
+	}
+	return has;
 }
 
 static bool knows_sizes(const File *f)
 {
 	const CompileOpt *o = f->opt;
-	for (int i = 0; f->module && i < o->nsizes; i++)
+	for (int i = 0; i < o->nsizes; i++)
 		for (int j = 0; j < o->sizes[i].n; j++)
-			if (!has_size(f->module, o->sizes[i].at[j].name)) {
+			if (!some_has_size(f, o->sizes[i].at[j].name)) {
 				diag(f->say, NOLOC, D_E0612,
 				     "the sizes to choose for give %s, which no kernel here has\n"
 				     "name extents of its tensors: M=4096,N=4096",
@@ -528,53 +597,57 @@ static bool knows_sizes(const File *f)
 	return true;
 }
 
-/* Where the first values are not legal, what others come to. */
-static void read_legal(File *f)
+/* Other kernels see the values that picks outside of kernels have in this one. */
+static void close_outer(File *f, const Chooser *c)
 {
+	Variant v = variant_of(c, c->chosen.n ? &c->chosen.at[0]->x : NULL);
 	Defines all = {0};
-	for (int i = 0; i < f->firsts.n; i++)
-		for (int j = 0; j < f->firsts.at[i].ndefines; j++)
-			vec_push(ctx_arena(f->ctx), &all, f->firsts.at[i].defines[j]);
-	FrontendOpt fo = compile_frontend(f->ctx, f->opt, all.at, all.n);
-	int src = ctx_src(f->ctx, f->source->name, f->source->text, f->source->size);
-	f->module = frontend_compile(f->ctx, src, &fo);
-	diag_forget(f->ctx);
+	for (int i = 0; i < f->opt->ndefines; i++)
+		vec_push(ctx_arena(f->ctx), &all, f->opt->defines[i]);
+	for (int i = 0; i < c->of.npicks; i++)
+		if (c->of.outer >> i & 1)
+			vec_push(ctx_arena(f->ctx), &all, v.defines[i]);
+	f->opt->defines = all.at;
+	f->opt->ndefines = all.n;
 }
 
-static void begin_all(File *f)
+/* most 0: what a kernel asks for. */
+static bool choose_all(File *f, int most, double enough)
 {
-	open_all(f);
-	if (!f->module)
-		read_legal(f);
-	if (!knows_sizes(f) || !tuned_read(f->say, f->source, &f->tuned))
-		return;
-	for (int i = 0; i < f->kernels.n; i++)
-		begin(f, &f->kernels.at[i]);
-}
-
-static bool choose_all(File *f, CompileOut *out)
-{
-	begin_all(f);
-	bool ok = false, again = !diag_errors(f->say);
-	while (again) {
-		for (int i = 0; i < f->kernels.n; i++)
-			choose(&f->kernels.at[i], most_variants(&f->kernels.at[i]), ENOUGH);
-		ok = compile_chosen(f, out);
-		again = !ok && drop_spilled(f, out);
-		if (again) {
-			diag_forget(f->say);
-			compile_out_free(out);
-			*out = (CompileOut){.exit_code = 0};
-		}
-	}
+	bool ok = tuned_read(f->say, f->source, &f->tuned);
 	for (int i = 0; ok && i < f->kernels.n; i++) {
-		report_chosen(&f->kernels.at[i], &out->chosen);
-		say_stale(f, &f->kernels.at[i]);
+		Chooser *c = &f->kernels.at[i];
+		begin(f, c);
+		ok = !diag_errors(f->say);
+		if (ok)
+			choose(c, most ? most : most_variants(c), enough);
+		if (ok && c->of.outer)
+			close_outer(f, c);
 	}
+	return ok && knows_sizes(f);
+}
+
+static bool compile_all(File *f, CompileOut *out)
+{
+	if (!choose_all(f, 0, ENOUGH))
+		return false;
+	Chooser *again;
+	bool ok;
+	while (!(ok = compile_chosen(f, out)) && (again = drop_spilled(f, out))) {
+		choose(again, most_variants(again), ENOUGH);
+		diag_forget(f->say);
+		compile_out_free(out);
+		*out = (CompileOut){.exit_code = 0};
+	}
+	for (int i = 0; ok && i < f->kernels.n; i++)
+		if (f->kernels.at[i].of.schedule || f->kernels.at[i].of.npicks)
+			report_chosen(&f->kernels.at[i], &out->chosen);
+	if (ok)
+		warn_all(f);
 	return ok && !diag_errors(f->say);
 }
 
-static File open_file(Ctx *say, const Source *source, const CompileOpt *opt)
+static File open_file(Ctx *say, const Source *source, CompileOpt *opt)
 {
 	File f = {.say = say, .ctx = ctx_new(), .source = source, .opt = opt};
 	if (!source->is_ir)
@@ -582,59 +655,52 @@ static File open_file(Ctx *say, const Source *source, const CompileOpt *opt)
 	return f;
 }
 
-static Defines copied(Ctx *c, const Defines *d)
+static Defines copied(Ctx *c, const Variant *v)
 {
 	Defines to = {0};
-	for (int i = 0; i < d->n; i++)
-		vec_push(ctx_arena(c), &to, ctx_str(c, d->at[i]));
+	for (int i = 0; i < v->ndefines; i++)
+		vec_push(ctx_arena(c), &to, ctx_str(c, v->defines[i]));
 	return to;
 }
 
 bool choose_ranked(Ctx *ctx, const Source *source, const CompileOpt *opt, int most, RankedVec *out)
 {
-	File f = open_file(ctx, source, opt);
-	begin_all(&f);
-	for (int i = 0; i < f.kernels.n && !diag_errors(ctx); i++) {
-		Chooser *c = &f.kernels.at[i];
-		if (!c->of.known || (opt->kernel && strcmp(opt->kernel, c->of.kernel) != 0))
-			continue;
-		choose(c, most, -1);
-		for (int j = 0; j < c->chosen.n; j++) {
-			Defines d = {0};
-			choices_defines(&c->of, &c->chosen.at[j]->x, &d);
+	CompileOpt own = *opt;
+	File f = open_file(ctx, source, &own);
+	bool ok = choose_all(&f, most, -1);
+	for (int i = 0; i < f.kernels.n && ok; i++) {
+		const Chooser *c = &f.kernels.at[i];
+		for (int j = 0; c->of.known && j < c->chosen.n; j++) {
+			Variant v = variant_of(c, &c->chosen.at[j]->x);
 			vec_push(ctx_arena(ctx), out,
-				 ((Ranked){ctx_str(ctx, c->of.kernel), copied(ctx, &d),
+				 ((Ranked){ctx_str(ctx, c->of.kernel), copied(ctx, &v),
 					   (double)c->chosen.at[j]->us[0]}));
 		}
 	}
 	ctx_free(f.ctx);
-	if (!out->n && !diag_errors(ctx))
+	if (!out->n && ok)
 		diag(ctx, NOLOC, D_E0616,
 		     "%s leaves nothing open that can be chosen\n"
 		     "write const bM = pick(64, 128), or leave the schedule out",
 		     source->name);
-	return out->n > 0 && !diag_errors(ctx);
+	return out->n > 0 && ok;
 }
 
-/* Where nothing comes of a choice, picks have values that are legal, and schedules stay open. */
+/* Where nothing is chosen, picks have values that are legal, and schedules stay open. */
 static bool compile_legal(File *f, CompileOut *out)
 {
-	CompileOpt opt = *f->opt;
-	bool picks = false;
 	for (int i = 0; i < f->kernels.n; i++)
-		picks |= f->kernels.at[i].of.npicks > 0;
-	if (picks)
-		open_all(f);
-	opt.variants = f->firsts.at;
-	opt.nvariants = f->firsts.n;
-	return compile_closed(f->say, f->source, &opt, out);
+		if (f->kernels.at[i].of.npicks)
+			open_choices(f, &f->kernels.at[i].of);
+	return compile_chosen(f, out);
 }
 
 bool compile_run(Ctx *ctx, const Source *source, const CompileOpt *opt, CompileOut *out)
 {
-	File f = open_file(ctx, source, opt);
+	CompileOpt own = *opt;
+	File f = open_file(ctx, source, &own);
 	bool looks = opt->syntax_only || opt->stop_after == AFTER_FRONTEND;
-	bool ok = f.kernels.n && !looks ? choose_all(&f, out) : compile_legal(&f, out);
+	bool ok = f.kernels.n && !looks ? compile_all(&f, out) : compile_legal(&f, out);
 	if (!ok && !out->exit_code)
 		out->exit_code = EXIT_DIAGS;
 	ctx_free(f.ctx);

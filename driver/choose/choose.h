@@ -7,7 +7,8 @@
 #include "driver/choose/sizes.h"
 #include "driver/choose/tuned.h"
 
-enum { PICKS_MOST = 8 };
+enum { PICKS_MOST = 12 };
+#define WAYS_MOST 4096.0 /* 2 to the power of PICKS_MOST */
 /* Where a candidate says what: the value of each pick, whether it swaps, then rows of the tables of
  * choices.c, of which the first is plain. */
 enum { AT_SWAP = PICKS_MOST, AT_FORM, AT_CLUSTER, AT_SPLIT, AT_CTAS, AT_COUNT };
@@ -32,12 +33,13 @@ typedef struct {
 	const Source *source;
 	const CompileOpt *opt;
 	const char *kernel;
-	bool alone;    /* in its file: its defines need not name it */
-	bool schedule; /* is open */
-	bool known;    /* the model knows the product, and something is legal */
-	Choice pick[PICKS_MOST];
+	bool alone;              /* in its file: its defines need not name it */
+	bool schedule;           /* is open */
+	bool known;              /* the model knows the product, and something is legal */
+	Choice pick[PICKS_MOST]; /* those of two values or more */
 	int npicks;
-	bool crowded; /* there are more than PICKS_MOST */
+	double ways;    /* in which their values combine; not opened: more than WAYS_MOST */
+	unsigned outer; /* a bit for each pick that other kernels of the file see, too */
 	SwapState swap[2];
 } Choices;
 
@@ -45,9 +47,8 @@ typedef struct {
 void choices_open(Choices *s);
 const Work *choices_work(const Choices *s);
 void choices_each(const Choices *s, void (*visit)(void *user, const Candidate *x), void *user);
-/* Values that are legal together, and no more of the schedule than they need. */
-void choices_legal(const Choices *s, Defines *out);
-/* "bM=128", "schedule=roles cooperative; persistent;" */
+/* "bM=128", "schedule=roles cooperative; persistent;". NULL: values that are legal together, and no
+ * more of the schedule than they need. */
 void choices_defines(const Choices *s, const Candidate *x, Defines *out);
 /* The candidate that has these defines, without names of kernels in them; false: there is none. */
 bool choices_find(const Choices *s, const Defines *d, Candidate *out);
@@ -74,6 +75,7 @@ typedef struct {
 	const Tuned *line; /* of FILE.tune, for these sizes; NULL: there is none */
 	Entry *measured;   /* what it says; NULL: the source does not leave that open */
 	int tries;         /* compilations, short of code */
+	const char *cause; /* why the first that was refused is */
 } Chooser;
 
 /* choose.c: the first of a kernel that the compiler accepts, best first, for one set of sizes; us
@@ -90,7 +92,8 @@ bool choose_ranked(Ctx *c, const Source *source, const CompileOpt *opt, int most
 /* The mean, over the sizes, of how much longer than the best of all it takes */
 double chooser_loss(const Chooser *c);
 const char *chosen_name(const Chooser *c, int i); /* of a kernel in the module */
-/* report.c: what was chosen, and why: a few lines. */
+/* report.c. " -DbM=64 -Dschedule=\"swap;\""; what was chosen, and why: a few lines. */
+void chosen_defines(const Choices *s, const Candidate *x, Buf *out);
 void report_chosen(const Chooser *c, Buf *out);
 
 #endif

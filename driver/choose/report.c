@@ -7,7 +7,7 @@
  *     next: 9.3 us with -DbM=16 -DbN=128 .. */
 #include "driver/choose/choose.h"
 
-static void put_defines(const Choices *s, const Candidate *x, Buf *out)
+void chosen_defines(const Choices *s, const Candidate *x, Buf *out)
 {
 	Defines d = {0};
 	choices_defines(s, x, &d);
@@ -47,7 +47,7 @@ static void put_one(const Chooser *c, Buf *out)
 	bool measured = c->measured == c->chosen.at[0];
 	buf_printf(out, "%s for %.0f x %.0f x %.0f on %s%s:", c->of.kernel, s->m, s->n, s->k,
 		   measured ? c->line->card : c->device.name, measured ? ", measured" : "");
-	put_defines(&c->of, &c->chosen.at[0]->x, out);
+	chosen_defines(&c->of, &c->chosen.at[0]->x, out);
 	buf_printf(out, "\n");
 	if (measured)
 		buf_printf(out, "  %.2f us when dslc tune measured it\n", c->line->us);
@@ -55,7 +55,7 @@ static void put_one(const Chooser *c, Buf *out)
 	if (!next)
 		return;
 	buf_printf(out, "  next: %.1f us with", (double)next->us[0]);
-	put_defines(&c->of, &next->x, out);
+	chosen_defines(&c->of, &next->x, out);
 	buf_printf(out, "\n");
 }
 
@@ -66,7 +66,7 @@ static void put_family(const Chooser *c, Buf *out)
 		   c->device.name, chooser_loss(c) * 100);
 	for (int i = 0; i < c->chosen.n; i++) {
 		buf_printf(out, "  %s:", chosen_name(c, i));
-		put_defines(&c->of, &c->chosen.at[i]->x, out);
+		chosen_defines(&c->of, &c->chosen.at[i]->x, out);
 		buf_printf(out, "\n");
 	}
 }

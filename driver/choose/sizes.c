@@ -15,21 +15,26 @@ static const struct {
 	       {1024, 8192}, {14336, 4096}, {4096, 14336}, {28672, 8192}};
 
 typedef struct {
-	const SizeArg *at;
-	int n;
-	const char *missing;
+	Ctx *c;
+	const SizeArgs *of;
+	VEC(const char *) missing;
 } Given;
 
+/* A size that is not given counts as 1. */
 static bool get(void *user, const char *name, int64_t *v)
 {
 	Given *g = user;
-	for (int i = g->n; i-- > 0;)
-		if (!strcmp(g->at[i].name, name)) {
-			*v = g->at[i].value;
+	for (int i = 0; i < g->of->n; i++)
+		if (!strcmp(g->of->at[i].name, name)) {
+			*v = g->of->at[i].value;
 			return true;
 		}
-	g->missing = name;
-	return false;
+	*v = 1;
+	for (int i = 0; i < g->missing.n; i++)
+		if (!strcmp(g->missing.at[i], name))
+			return true;
+	vec_push(ctx_arena(g->c), &g->missing, name);
+	return true;
 }
 
 static double eval(const Ix *x, Given *g)
@@ -38,24 +43,49 @@ static double eval(const Ix *x, Given *g)
 	return ix_eval(x, get, g, &v) ? (double)v : 0;
 }
 
-const char *sizes_add(Ctx *c, const Work *w, const SizeArgs *given, SizesVec *out)
+static void say_missing(Ctx *say, const Kernel *k, const Given *g)
 {
-	Given g = {given->at, given->n, NULL};
-	CostSizes s = {eval(w->m, &g),     eval(w->n, &g),       eval(w->k, &g),
-		       eval(w->batch, &g), eval(w->pitch_a, &g), eval(w->pitch_b, &g)};
-	if (!g.missing)
-		vec_push(ctx_arena(c), out, s);
-	return g.missing;
+	Buf names = {0}, values = {0};
+	for (int i = 0; i < g->missing.n; i++) {
+		buf_printf(&names, "%s%s", i ? ", " : "", g->missing.at[i]);
+		buf_printf(&values, "%s%s=4096", i ? "," : "", g->missing.at[i]);
+	}
+	diag(say, NOLOC, D_E0612,
+	     "the sizes to choose for say nothing of %s, which %s has\n"
+	     "add %s; or choose for one kernel of the file",
+	     names.s, k->name, values.s);
+	buf_free(&names);
+	buf_free(&values);
 }
 
-static bool add_given(Ctx *say, Ctx *c, const Work *w, const SizeArgs *given, SizesVec *out)
+/* The clause that keeps the kernel from being launched at these sizes, or NULL. */
+static const Fact *broken_fact(const Kernel *k, Given *g)
 {
-	const char *missing = sizes_add(c, w, given, out);
-	if (missing)
-		diag(say, NOLOC, D_E0612,
-		     "the sizes to choose for say nothing of %s\nname it too: %s=4096", missing,
-		     missing);
-	return !missing;
+	int64_t holds;
+	for (int i = 0; i < k->facts.n; i++) {
+		g->missing.n = 0;
+		if (ix_eval(k->facts.at[i].cond, get, g, &holds) && !holds && !g->missing.n)
+			return &k->facts.at[i];
+	}
+	return NULL;
+}
+
+bool sizes_add(Ctx *say, Ctx *c, const Work *w, const SizeArgs *given, SizesVec *out)
+{
+	Given g = {.c = c, .of = given};
+	CostSizes s = {eval(w->m, &g),     eval(w->n, &g),       eval(w->k, &g),
+		       eval(w->batch, &g), eval(w->pitch_a, &g), eval(w->pitch_b, &g)};
+	const Fact *broken = NULL;
+	if (g.missing.n && say)
+		say_missing(say, w->kernel, &g);
+	else if (!g.missing.n && (broken = broken_fact(w->kernel, &g)) && say)
+		diag(say, NOLOC, D_E0619,
+		     "%s cannot be launched at the sizes to choose for: where %s\n"
+		     "name sizes for which this holds",
+		     w->kernel->name, broken->text);
+	if (!g.missing.n && !broken)
+		vec_push(ctx_arena(c), out, s);
+	return !g.missing.n && !broken;
 }
 
 /* A number in the source is that number. */
@@ -78,34 +108,41 @@ bool sizes_counted(Ctx *say, Ctx *c, const CompileOpt *opt, const Work *w, Sizes
 {
 	bool ok = true;
 	for (int i = 0; i < opt->nsizes; i++)
-		ok = ok && add_given(say, c, w, &opt->sizes[i], out);
+		ok = ok && sizes_add(say, c, w, &opt->sizes[i], out);
 	for (size_t i = 0; !opt->nsizes && i < COUNTOF(rows); i++)
 		for (size_t j = 0; j < COUNTOF(weights); j++)
 			add_likely(c, w, rows[i], weights[j].n, weights[j].k, out);
 	return ok;
 }
 
-static bool read_size(Ctx *c, const char *piece, SizeArg *out)
+/* Of n bytes: a name and a number. */
+static bool read_size(Arena *a, const char *piece, size_t n, SizeArg *out)
 {
-	const char *eq = strchr(piece, '=');
+	const char *eq = memchr(piece, '=', n);
 	char *end;
-	if (!eq || eq == piece)
+	if (!eq || eq == piece || eq + 1 == piece + n)
 		return false;
-	*out = (SizeArg){ctx_strn(c, piece, (size_t)(eq - piece)), strtoll(eq + 1, &end, 10)};
-	return end != eq + 1 && !*end && out->value >= 0;
+	*out = (SizeArg){arena_strndup(a, piece, (size_t)(eq - piece)), strtoll(eq + 1, &end, 10)};
+	return end == piece + n && out->value >= 0 && out->value <= INT32_MAX;
 }
 
-const char *sizes_parse(Ctx *c, const char *text, SizeArgs *out)
+const char *sizes_parse(Arena *a, const char *text, SizeArgs *out)
 {
 	static const char between[] = ", \t\r";
-	for (const char *p = text + strspn(text, between); *p; p += strspn(p, between)) {
+	int from = out->n;
+	const char *p = text;
+	do {
+		p += strspn(p, between);
 		size_t n = strcspn(p, between);
-		const char *piece = ctx_strn(c, p, n);
 		SizeArg x;
-		if (!read_size(c, piece, &x))
-			return piece;
-		vec_push(ctx_arena(c), out, x);
+		if (!read_size(a, p, n, &x))
+			return arena_printf(a, "'%.*s' is no size, a name and a number up to %d",
+					    (int)n, p, INT32_MAX);
+		for (int i = from; i < out->n; i++)
+			if (!strcmp(out->at[i].name, x.name))
+				return arena_printf(a, "%s is given twice", x.name);
+		vec_push(a, out, x);
 		p += n;
-	}
+	} while (p[strspn(p, between)]);
 	return NULL;
 }

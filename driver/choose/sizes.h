@@ -9,14 +9,14 @@
 typedef VEC(CostSizes) SizesVec;
 
 /* Those that the user names, one set or the lines of a file; else what is likely: few and many
- * rows, matrices of language models. False after a message in `say`: a size is not given. */
+ * rows, matrices of language models. False after a message in `say`. */
 bool sizes_counted(Ctx *say, Ctx *c, const CompileOpt *opt, const Work *w, SizesVec *out);
 
-/* Those of one launch too. NULL, or the name of a size that is not given. */
-const char *sizes_add(Ctx *c, const Work *w, const SizeArgs *given, SizesVec *out);
+/* Those of one launch too. False after a message, for which say may be NULL: a size of the product
+ * is not given, or a where clause does not hold. */
+bool sizes_add(Ctx *say, Ctx *c, const Work *w, const SizeArgs *given, SizesVec *out);
 
-/* "M=16, N=4096, K=4096": names and numbers, apart by commas or blanks. The piece that is wrong, or
- * NULL. */
-const char *sizes_parse(Ctx *c, const char *text, SizeArgs *out);
+/* "M=16, N=4096, K=4096": names and numbers, apart by commas or blanks. NULL, or what is wrong. */
+const char *sizes_parse(Arena *a, const char *text, SizeArgs *out);
 
 #endif

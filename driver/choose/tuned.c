@@ -138,7 +138,7 @@ static bool read_line(Ctx *c, const char *line, Tuned *x)
 	x->card = take_field(c, &line);
 	x->kernel = x->card ? take_field(c, &line) : NULL;
 	const char *sizes = x->kernel ? take_field(c, &line) : NULL;
-	if (!sizes || sizes_parse(c, sizes, &x->sizes) || !x->sizes.n ||
+	if (!sizes || sizes_parse(ctx_arena(c), sizes, &x->sizes) ||
 	    !take_defines(c, &line, &x->defines))
 		return false;
 	x->us = strtod(line, &end);

@@ -218,7 +218,7 @@ static void read_schedule(Kernel *k, const Op *mma, CostVariant *v)
 	v->ctas = kernel_ctas(k);
 }
 
-/* Stages that are given; else bytes of one of all that are derived. */
+/* The fewest stages that a ring is given. */
 static void read_stages(const Kernel *k, Work *w)
 {
 	int64_t given = attrs_int(&k->attrs, A_STAGES, 0);
@@ -226,10 +226,6 @@ static void read_stages(const Kernel *k, Work *w)
 		int64_t slots = given ? given : attrs_int(&ring->attrs, A_SLOTS, 0);
 		if (slots && (!w->variant.stages || slots < w->variant.stages))
 			w->variant.stages = (int)slots;
-		for (const Op *op = slots ? NULL : kernel_find(k, OP_SHARED); op;
-		     op = op_find_next(op, OP_SHARED))
-			if (attrs_str(&op->attrs, A_RING, "") == ring->sym[0])
-				w->stage_bytes += type_slot_bytes(op->out->type);
 	}
 }
 
@@ -239,7 +235,7 @@ bool work_of(const Kernel *kernel, Work *w)
 	Ctx *c = k->ctx;
 	const Op *mma = kernel_find(k, OP_MMA), *grid = kernel_find(k, OP_GRID);
 	Side s[2];
-	*w = (Work){.stage_bytes = 0};
+	*w = (Work){.kernel = kernel};
 	if (!mma || !grid || !attrs_get(&mma->attrs, A_ARRANGE) || !sides_of(k, mma, s))
 		return false;
 	Atom atom = attrs_get(&mma->attrs, A_ATOM)->atom;

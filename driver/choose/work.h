@@ -7,13 +7,13 @@
 #include "runtime/cost.h"
 
 typedef struct {
+	const Kernel *kernel; /* NULL: the source has errors */
 	CostProduct product;
 	CostVariant variant; /* as the schedule has it */
 	/* Over the sizes of the kernel; pitches in bytes. */
 	const Ix *m, *n, *k, *batch, *pitch_a, *pitch_b;
-	int64_t stage_bytes; /* of a stage of all rings whose stages are derived; 0: none is */
-	int tensor[2];       /* arguments of the kernel: A, B */
-	bool several;        /* products that make up one */
+	int tensor[2]; /* arguments of the kernel: A, B */
+	bool several;  /* products that make up one */
 } Work;
 
 /* Reads the tile stage. False where the kernel is no product that the model knows: no mma, several

@@ -2,6 +2,7 @@
 /* set.c - what each option does to Options: one setter for each row of options.def.
  *     --size M=64,N=8  ->  sizes {{"M", 64}, {"N", 8}}
  */
+#include "driver/choose/sizes.h"
 #include "driver/options/parse.h"
 
 #include <errno.h>
@@ -281,47 +282,24 @@ DOES(PRINT_AFTER, each_piece(p, arg, take_print_after))
 DOES(STOP_AFTER, p->o->stop_after = pass_or_frontend(set_pass(p, arg, "--stop-after", true)))
 DOES(ONLY, p->o->only = set_pass(p, arg, "--only", false))
 
-static void take_size(Parse *p, const char *piece)
-{
-	const char *value, *name = split_name(p, piece, "--size", &value);
-	SizeArg s = {name, 0};
-	if (!name)
-		return;
-	set_int(p, value, 0, INT32_MAX, arena_printf(p->o->arena, "size %s", name), &s.value);
-	vec_push(p->o->arena, &p->o->problem.sizes, s);
-}
-
 /* A later option may give a size again, but not the same one. */
-static void take_sizes(Parse *p, const char *arg)
+static void take_sizes(Parse *p, const char *arg, const char *option, SizeArgs *out)
 {
-	int from = p->o->problem.sizes.n;
-	each_piece(p, arg, take_size);
-	for (int i = from; i < p->o->problem.sizes.n; i++)
-		for (int j = from; j < i; j++)
-			if (!strcmp(p->o->problem.sizes.at[i].name, p->o->problem.sizes.at[j].name))
-				refuse(p, "'%s' gives %s twice: leave one out", arg,
-				       p->o->problem.sizes.at[i].name);
+	const char *wrong = sizes_parse(p->o->arena, arg, out);
+	if (wrong)
+		refuse(p, "%s: %s: write M=16,N=4096,K=4096", option, wrong);
 }
 
-DOES(SIZE, take_sizes(p, arg))
-
-/* Sizes of their own, each time. */
-SETTER(FOR)
-{
-	SizeArgs problem = p->o->problem.sizes;
-	p->o->problem.sizes = (SizeArgs){.n = 0};
-	take_sizes(p, arg);
-	vec_push(p->o->arena, &p->o->wanted, p->o->problem.sizes);
-	p->o->problem.sizes = problem;
-}
-
+DOES(SIZE, take_sizes(p, arg, "--size", &p->o->problem.sizes))
+DOES(FOR, SizeArgs one = {0}; take_sizes(p, arg, "--for", &one);
+     vec_push(p->o->arena, &p->o->wanted, one))
 DOES(FOR_MANY, p->o->many = arg)
 DOES(CARD, p->o->card = arg)
 
 SETTER(THEN)
 {
 	vec_push(p->o->arena, &p->o->then, p->o->problem.sizes.n);
-	take_sizes(p, arg);
+	take_sizes(p, arg, "--then", &p->o->problem.sizes);
 }
 
 SETTER(ARG)

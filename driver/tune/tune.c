@@ -170,7 +170,6 @@ static bool rank(Tune *t)
 {
 	Buf log = {0};
 	CompileOpt opt = tool_compile_opt(t->ctx, t->o, &log);
-	opt.kernel = t->o->problem.kernel;
 	t->ranked = (RankedVec){0};
 	bool ok = choose_ranked(t->ctx, &t->source, &opt, t->o->top, &t->ranked);
 	buf_free(&log);

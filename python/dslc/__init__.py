@@ -57,8 +57,10 @@ def _outside():
 
 def _sizes(sizes):
     """As the compiler reads them: ("K=4096,M=16",)."""
-    sets = [sizes] if isinstance(sizes, collections.abc.Mapping) else list(sizes or ())
-    if not all(isinstance(s, collections.abc.Mapping) for s in sets):
+    if sizes is None:
+        return ()
+    sets = [sizes] if isinstance(sizes, collections.abc.Mapping) else list(sizes)
+    if not sets or not all(isinstance(s, collections.abc.Mapping) for s in sets):
         raise TypeError(f"sizes is a dict, {{'M': 16, 'N': 4096, 'K': 4096}}, or a list of dicts, not {sizes!r}")
     return tuple(",".join(f"{n}={v}" for n, v in sorted(s.items())) for s in sets)
 
@@ -96,7 +98,7 @@ def _built(request):
 
 def _said(r, ranked=0):
     return _dslc.compile(r.text, r.name, r.target, list(r.defines), r.ptxas, list(r.ptxas_args), r.opt_level,
-                         _EMIT[r.emit], r.unproved, list(r.sizes), r.card, r.one, ranked)
+                         _EMIT[r.emit], r.unproved, list(r.sizes), r.card, r.one, ranked, r.kernel)
 
 
 def _refuse(r, messages):
@@ -144,7 +146,7 @@ def _open(request, kernel, sim):
 def _at(request, names, key):
     """The request for the sizes and the device of a call."""
     values, card = key[:8 * len(names)], key[8 * len(names):].decode()
-    return request._replace(sizes=_sizes(dict(zip(names, array.array("q", values)))), card=request.card or card)
+    return request._replace(sizes=_sizes(dict(zip(names, array.array("q", values)))), card=request.card or card or None)
 
 
 class Kernel(_dslc.Kernel):
@@ -201,7 +203,7 @@ class Kernel(_dslc.Kernel):
 
 def loads(text, *, kernel=None, name="<memory>", sim="", specialize=False, **options):
     """A kernel of a source text. sim: options of the simulator, "seed=7,checks=all"; others as for load and compile."""
-    request = _request(text, name=str(name), **options)
+    request = _request(text, name=str(name), kernel=kernel, **options)
     if specialize and request.sizes:
         raise TypeError("specialize=True chooses for the sizes of each call: leave out sizes=")
     k = _open(request._replace(one=bool(specialize)), kernel, sim)
@@ -215,7 +217,7 @@ def load(path, kernel=None, *, defines=None, target="sm_90a", sim="", unproved=F
          specialize=False, **words):
     """A kernel of a file, a .gemm or a .cubin. Other words are consts of the source: bN=128, roles="pingpong".
 
-    kernel names one where the file has several; defines takes consts whose names are words of this call;
+    kernel names one where the file has several, and only that is compiled; defines takes consts whose names are words of this call;
     unproved is as for compile. What the source leaves open is chosen
       - without sizes for likely ones: a family of kernels, of which a call takes the fastest for its sizes;
       - with sizes=dict(M=16, N=4096, K=4096), numbers of elements, for these, as one kernel; with a list of

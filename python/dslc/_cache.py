@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What was compiled before: in memory, and in files that processes share.
 
-A file is called by the hash of all that decides its content: text, name, defines, target, sizes and card that
+A file is called by the hash of all that decides its content: text, name, defines, target, kernel, sizes and card that
 choices are made for, version of dslc, ptxas. One process makes it while others wait. It is written under another name and renamed, and begins with the hash of what follows, so that readers
 never see half of one. DSLC_CACHE_DIR is the folder; set and empty: no files.
 """
@@ -19,8 +19,8 @@ import threading
 from . import _dslc
 
 Request = collections.namedtuple(
-    "Request", "text name target defines emit opt_level ptxas ptxas_args unproved sizes card one",
-    defaults=("<memory>", "sm_90a", (), "cubin", 0, None, (), False, (), None, False))
+    "Request", "text name target defines emit opt_level ptxas ptxas_args unproved sizes card one kernel",
+    defaults=("<memory>", "sm_90a", (), "cubin", 0, None, (), False, (), None, False, None))
 
 _memory = {}
 _lock = threading.Lock()
@@ -62,7 +62,7 @@ def _program(path):
 def key(r):
     h = hashlib.sha256()
     for part in (_dslc.version, _build(), r.text, r.name, r.target, *r.defines, "", *r.sizes, "", r.card or "",
-                 str(r.one), r.emit, str(r.opt_level), str(r.unproved), _program(r.ptxas) if r.ptxas else "",
+                 r.kernel or "", str(r.one), r.emit, str(r.opt_level), str(r.unproved), _program(r.ptxas) if r.ptxas else "",
                  *r.ptxas_args):
         data = part if isinstance(part, bytes) else part.encode()
         h.update(b"%d:" % len(data))

@@ -365,11 +365,12 @@ static bool bind(Call *c)
 	return l && py_ok(dsl_tensors_bind(l->mod, l->desc, &c->c));
 }
 
-/* The sizes, 8 bytes each, then the name of the device. */
+/* The sizes, 8 bytes each, then the name of the GPU. */
 static PyObject *key_of(const Call *c)
 {
 	const KDesc *k = c->k->desc;
-	const char *card = dsl_device_name(devices[c->device].dev);
+	bool on_gpu = is_gpu(c->tensor[c->first].t.device);
+	const char *card = on_gpu ? dsl_device_name(devices[c->device].dev) : "";
 	char key[(KD_MAX_SYMS + 16) * sizeof(int64_t)], *end = key;
 	for (int i = 0; i < k->nsyms; i++, end += sizeof(int64_t))
 		memcpy(end, &c->c.args[k->nargs + i].v.i, sizeof(int64_t));

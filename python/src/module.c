@@ -65,9 +65,9 @@ static PyObject *compile(PyObject *self, PyObject *args)
 	int unproved, one, ranked;
 	dslc_options o = {.size = sizeof o};
 	(void)self;
-	if (!PyArg_ParseTuple(args, "y#szOzOiipOzpi", &text, &size, &o.name, &o.target, &defines,
+	if (!PyArg_ParseTuple(args, "y#szOzOiipOzpiz", &text, &size, &o.name, &o.target, &defines,
 			      &o.ptxas_path, &ptxas_args, &o.opt_level, &o.emit, &unproved, &sizes,
-			      &o.card, &one, &ranked))
+			      &o.card, &one, &ranked, &o.kernel))
 		return NULL;
 	o.unproved = (size_t)unproved;
 	o.one = (size_t)one;
@@ -98,7 +98,7 @@ static PyObject *compile(PyObject *self, PyObject *args)
 static PyMethodDef functions[] = {
 	{"compile", compile, METH_VARARGS,
 	 "compile(text, name, target, defines, ptxas, ptxas_args, opt_level, emit, unproved, "
-	 "sizes, card, one, ranked) -> (output, messages, chosen)"},
+	 "sizes, card, one, ranked, kernel) -> (output, messages, chosen)"},
 	{NULL, NULL, 0, NULL},
 };
 

@@ -32,28 +32,38 @@ lacks err "bM="
 sed 's/^}/    schedule { auto; cluster (2,1); roles cooperative; }\n}/' open.gemm >kept.gemm
 expect 0 kept.gemm -q --emit=ir --stop-after=frontend -o kept.ir
 expect 0 check -v kept.gemm --for M=4096,N=4096,K=4096
-lacks err pingpong "cluster (1" "cluster (4"
+lacks err pingpong "cluster ("
+expect 0 check -v kept.gemm --for M=96,N=18944,K=8952
+lacks err "cluster ("
 
 # ------------------------------------------------------------------ families
-expect 0 -v --emit=manifest open.gemm -o family.json
+expect 0 -v --emit=manifest,ir open.gemm -o family
 has err "variants for 80 sizes on NVIDIA H200" "gemm__2: -DbM="
 has family.json '"family":"gemm"' '"symbol":"gemm__2"'
 n=$(grep -c '"family":"gemm"' family.json)
 [ "$n" -gt 3 ] && [ "$n" -le 16 ] || fail "$n variants"
-! sed -n '/"name":"gemm"/,/"name":"gemm__2"/p' family.json | grep -q '"workspace":1' || fail "the first variant needs workspace"
+# what every launch takes needs no workspace
+sed 's/(M,K):(K,1), B : bf16 (N,K):(K,1), D : out bf16 (M,N):(N,1)/(128,65536):(65536,1), B : bf16 (256,65536):(65536,1), D : out bf16 (128,256):(256,1)/
+	s/pick(8 .. 256 by 8)/128/g' open.gemm >long.gemm
+expect 0 check -v long.gemm
+has err "1 variant for 80 sizes" "split_k"
+lacks err workspace
 # each variant is the kernel that its cost is of; slots of 16 KiB are small, whatever their barriers take
 sed 's/^}/    schedule { roles cooperative; }\n}/' open.gemm >written.gemm
 expect 0 --emit=manifest written.gemm -DbM=64 "-DbN=pick(64, 256)" --for M=64,N=64,K=8192 --for M=4096,N=8192,K=4096 -o small.json
 has small.json '"stages":14'
 python3 - family.json small.json <<'END' || fail "a variant is not what its cost says"
-import json, sys
-kernels = [k for file in sys.argv[1:] for k in json.load(open(file))["kernels"]]
+import json, re, sys
+cluster = dict(re.findall(r"^kernel (\w+) .*cluster=\((\d+,\d+)", open("family.ir").read(), re.MULTILINE))
+family, small = (json.load(open(file))["kernels"] for file in sys.argv[1:])
+kernels = family + small
 seen = set()
 for k in kernels:
     c, grid = k["cost"], " ".join(map(str, k["grid"]))
     for tile, size in ((c["tile_m"], "M"), (c["tile_n"], "N")):
         assert f"{size} {tile - 1} + {tile} /" in grid, (k["symbol"], grid, c)
     ctas = c["cluster_m"] * c["cluster_n"] * (1 if c["workspace"] else c["split"])
+    assert k in small or cluster.get(k["symbol"], "1,1") == f'{c["cluster_m"]},{c["cluster_n"]}', (k["symbol"], c)
     x, y, z = k["cluster"]
     assert x * y * z == ctas, (k["symbol"], k["cluster"], c)
     assert c["stages"] == next(b["slots"] for b in k["smem_map"] if b["name"] == "sA"), k["symbol"]
@@ -75,15 +85,58 @@ lacks one.json '"family"' KP_WORK '"kind":"work"'
 sed 's/kernel gemm/kernel more/; 1d' open.gemm | cat open.gemm - >both.gemm
 expect 0 check -v both.gemm --for M=16,N=4096,K=4096
 has err "gemm for 16 x 4096 x 4096" "more for 16 x 4096 x 4096" "-Dgemm.bM=" "-Dmore.bM="
+# of sizes of other names: all at once, or for one kernel, which is compiled alone
+sed 's/kernel gemm/kernel more/; 1d; s/\<K\>/L/g; s/\<N\>/P/g' open.gemm | cat open.gemm - >other.gemm
+expect 1 check other.gemm --for M=16,N=4096,K=4096
+has err "error[E0612]: the sizes to choose for say nothing of P, L, which more has" "add P=4096,L=4096; or choose for one kernel"
+expect 0 check -v other.gemm --for M=16,N=4096,K=4096,P=64,L=64
+has err "gemm for 16 x 4096 x 4096" "more for 16 x 64 x 64"
+expect 0 -q -S other.gemm --for M=16,P=64,L=64 --kernel more -o -
+has out ".entry more"
+lacks out gemm__ "entry gemm"
+expect 0 --stop-after=frontend other.gemm -o other.ir
+expect 0 -q -S other.ir --kernel more -o -
+lacks out "entry gemm"
+for file in other.gemm other.ir; do
+	expect 1 check $file --kernel none
+	has err "error[E0313]: there is no kernel none in this file"
+done
+# a pick outside of kernels has one value: that of the first kernel with choices of its own
+{
+	echo 'const bM = pick(64, 128), bX = pick(32, 64);'
+	echo 'kernel doubled(X : f32 (P), Y : out f32 (P)) { let x = X / bX, y = Y / bX; for i in y { y[i] <- 2 * x[i]; } }'
+	sed 's/bM = pick(8 .. 256 by 8), //' both.gemm
+} >outer.gemm
+expect 0 check -v outer.gemm --for M=4096,N=4096,K=4096
+has err "gemm for 4096 x 4096 x 4096 on NVIDIA H200: -DbM=128 -DbX=32 -Dgemm.bN=256" "H200: -Dmore.bN=256"
+[ "$(grep -cF "$(grep -m 1 estimate err)" err)" = 2 ] || fail "more has another bM than gemm"
+lacks err "warning"
+expect 0 --emit=manifest outer.gemm -o outer.json
+python3 -c 'import json; assert len({k["cost"]["tile_m"] for k in json.load(open("outer.json"))["kernels"] if "cost" in k}) == 1' || fail "two values of bM"
+expect 0 check outer.gemm --kernel doubled
+lacks err warning
 
 # ------------------------------------------------------------------ what is refused
-expect 1 check open.gemm --for M=16,N=4096
-has err "E0612" "say nothing of K" "name it too: K=4096"
+expect 1 check open.gemm --for M=16
+has err "E0612" "say nothing of N, K, which gemm has" "add N=4096,K=4096"
+sed 's/D : out bf16 (M,N):(N,1))/& where M >= 64, K % 64 == 0, M * N < 100000000/' open.gemm >where.gemm
+for size in "M=16,N=64,K=64 M >= 64" "M=64,N=64,K=65 K % 64 == 0" "M=65536,N=65536,K=64 M * N < 100000000"; do
+	expect 1 check where.gemm --for "${size%% *}"
+	has err "error[E0619]: gemm cannot be launched at the sizes to choose for: where ${size#* }" "name sizes for which this holds"
+done
+expect 0 check where.gemm --for M=64,N=64,K=64
+expect 0 check open.gemm --for M=16,N=4096,K=4096 --card B200
+has err "warning[W0605]: the cost model does not know 'B200', and chooses as for an NVIDIA H200" "NVIDIA H200, NVIDIA H100 80GB HBM3"
+expect 0 check open.gemm --for M=16,N=4096,K=4096 --card H100
+lacks err warning
 expect 1 check open.gemm --for M=16,N=4096,K=4096,Q=1
 has err "E0612" "give Q, which no kernel here has"
 echo "M=16, N=many" >wrong
 expect 1 check open.gemm --for-many wrong
 has err "error[E0615]: wrong, line 1: 'N=many' is no size" "write a line as M=16, N=4096, K=4096"
+echo "M=16, N=4096, K=4096, M=16" >wrong
+expect 1 check open.gemm --for-many wrong
+has err "error[E0615]: wrong, line 1: M is given twice"
 echo "# nothing" >none
 expect 1 check open.gemm --for-many none
 has err "error[E0615]: none has no sizes"
@@ -110,8 +163,17 @@ has err "<-Dschedule>:1:"
 names=$(seq -s ', ' -f 'p%.0f = pick(1, 2)' 9)
 sed "s/const bM/const $names, bM/; s/sA <-/let all = p1 + p2 + p3 + p4 + p5 + p6 + p7 + p8 + p9; sA <-/" open.gemm >nine.gemm
 expect 1 check nine.gemm
-has err "error[E0618]: gemm has more than 8 picks" "close some: -D"
+has err "error[E0618]: the picks of gemm come to 524288 combinations" "close one: -D"
+expect 0 check nine.gemm -DbM=64 -DbN=64 --for M=512,N=512,K=512
 # a kernel of two loops is no product that the model knows: legal values, and warps that load
 sed 's/bM = pick(8 .. 256 by 8)/bM = pick(32, 64)/; s/^        gD/        for k in gA[m] { sA <- gA[m,k]; sB <- gB[n,k]; acc += mm(sA, sB); }\n&/' open.gemm >two.gemm
 expect 0 check -v two.gemm
 has err "gemm: warps that load"
+# no schedule compiles: the first candidate and its error; of a kernel without buffers none is open
+sed "s/^{/target sm_80 where K % 8 == 0 {/; s/pick(8 .. 256 by 8)/256/; s/pick(8 .. 256 by 8)/128/; s/bK = 64/bK = 32/; s/wgmma(bf16, bf16, f32)/mma_sync<16,8,16>(bf16, bf16, f32) * (4,2,1)/" open.gemm >full.gemm
+expect 0 check -q full.gemm
+has err "warning[W0604]: gemm: no schedule that was tried compiles, and clauses have their defaults; with -Dschedule=\"roles cooperative;" \
+	": E0304, sm_80 has no clusters" "correct this, or write schedule { roles none; }"
+sed 's/acc += mm(sA, sB)/acc += mm(gA[m,k], gB[n,k])/; /smem\|pipeline\|sA <-\|sB <-/d' full.gemm >direct.gemm
+expect 0 check -v direct.gemm
+lacks err W0604 "gemm: n" "gemm: 1 variant"

@@ -49,9 +49,14 @@ ends()
 	case $(tail -n 1 out) in "$1"*) ;; *) fail "the last line of out does not begin with: $1" ;; esac
 }
 
+# lacks FILE TEXT...: none of them does.
 lacks()
 {
-	! grep -qF -e "$2" "$1" || fail "$1 has: $2"
+	file=$1
+	shift
+	for text in "$@"; do
+		! grep -qF -e "$text" "$file" || fail "$file has: $text"
+	done
 }
 
 empty()

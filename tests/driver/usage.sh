@@ -57,8 +57,11 @@ usage "there is no message 'E9999'" --explain E9999
 usage "--size is not an option of dslc; dslc run takes it" --size M=1 small.gemm
 usage "-o is not an option of dslc run" run small.gemm -o x
 usage "dslc run takes one file, not 2" run small.gemm small.gemm
-usage "--size takes NAME=VALUE, not 'M'" run small.gemm --size M
-usage "size M is a number from 0 to" run small.gemm --size M=-1
+usage "--size: 'M' is no size" run small.gemm --size M
+usage "--size: 'M=-1' is no size, a name and a number up to 2147483647" run small.gemm --size M=-1
+usage "--for: 'N' is no size, a name and a number up to 2147483647: write M=16,N=4096,K=4096" small.gemm --for M=1,N
+usage "--for: M is given twice" small.gemm --for M=1,M=2
+usage "--then: '' is no size" run small.gemm --size M=1 --then ,
 usage "--arg alpha takes a number, not 'x'" run small.gemm --arg alpha=x
 usage "--tiles is a number from 1 to" run small.gemm --tiles 0
 usage "--seed is a number from 0 to" run small.gemm --seed -3

@@ -15,7 +15,7 @@ static void list_one(const Source *s, const CompileOpt *given, char *line, int c
 	SizeArgs sizes = {0};
 	RankedVec all = {0};
 	line[strcspn(line, "\n")] = '\0';
-	const char *wrong = sizes_parse(c, line, &sizes);
+	const char *wrong = sizes_parse(ctx_arena(c), line, &sizes);
 	CompileOpt opt = *given;
 	opt.sizes = &sizes;
 	opt.nsizes = 1;

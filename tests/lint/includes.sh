@@ -11,7 +11,7 @@ function public(header)
 {
 	return header ~ /^(base\/(base|ptrmap)\.h|layout\/(layout|ix|banks)\.h|ir\/(ir|schedule)\.h|(base|layout|ir)\/[a-z_]*\.def)$/ ||
 		header ~ /^(frontend\/frontend|passes\/passes|verify\/check|codegen\/(codegen|json|spawn)|check\/problem|driver\/dslc)\.h$/ ||
-		header ~ /^runtime\/((dsl|desc|kdesc|elem|number|tensors|gpu|cost)\.h|(elems|variants)\.def)$|^sim\/watch\.h$/ || header ~ /^(frontend\/words|(passes|verify)\/([a-z]*\/)?[a-z_]*)\.def$/
+		header ~ /^runtime\/((dsl|desc|kdesc|elem|number|tensors|gpu|cost)\.h|(costs|elems|variants)\.def)$|^sim\/watch\.h$/ || header ~ /^(frontend\/words|(passes|verify)\/([a-z]*\/)?[a-z_]*)\.def$/
 }
 
 function allowed(from, to, header)

@@ -280,7 +280,7 @@ class Sources(unittest.TestCase):
         text = PRODUCT.read_text()
         both = text + text.replace("kernel product", "kernel other")
         refused(self, lambda: dslc.loads(both), "several kernels")
-        refused(self, lambda: dslc.loads(both, kernel="third"), "no kernel third")
+        refused(self, lambda: dslc.loads(both, kernel="third"), "no kernel third", dslc.CompileError)
         self.assertEqual(dslc.loads(both, kernel="other").name, "other")
 
 
