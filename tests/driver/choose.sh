@@ -12,8 +12,8 @@ defines()
 
 # ------------------------------------------------------------------ sizes decide
 few=$(defines M=16,N=4096,K=4096) many=$(defines M=4096,N=4096,K=4096)
-case $few in *swap*) ;; *) fail "16 rows: $few" ;; esac
-case $many in *swap*) fail "4096 rows: $many" ;; *persistent*) ;; *) fail "4096 rows: $many" ;; esac
+case $few in *bK=128*swap*) ;; *) fail "16 rows: $few" ;; esac
+case $many in *swap*) fail "4096 rows: $many" ;; *bK=64*persistent*) ;; *) fail "4096 rows: $many" ;; esac
 [ "$few" = "$(defines K=4096,N=4096,M=16)" ] || fail "the order of sizes changes what is chosen"
 [ "$few" != "$(defines M=1,N=1024,K=65536)" ] || fail "1 x 1024 x 65536 is chosen for like 16 x 4096 x 4096"
 
@@ -43,7 +43,7 @@ n=$(grep -c '"family":"gemm"' family.json)
 ! sed -n '/"name":"gemm"/,/"name":"gemm__2"/p' family.json | grep -q '"workspace":1' || fail "the first variant needs workspace"
 # each variant is the kernel that its cost is of; slots of 16 KiB are small, whatever their barriers take
 sed 's/^}/    schedule { roles cooperative; }\n}/' open.gemm >written.gemm
-expect 0 --emit=manifest written.gemm -DbM=64 "-DbN=pick(64, 256)" --for M=64,N=64,K=8192 --for M=4096,N=8192,K=4096 -o small.json
+expect 0 --emit=manifest written.gemm -DbM=64 -DbK=64 "-DbN=pick(64, 256)" --for M=64,N=64,K=8192 --for M=4096,N=8192,K=4096 -o small.json
 has small.json '"stages":14'
 python3 - family.json small.json <<'END' || fail "a variant is not what its cost says"
 import json, sys
@@ -66,7 +66,7 @@ expect 0 -v --emit=manifest open.gemm --for-many sizes -o two.json
 has err "2 variants for 2 sizes"
 expect 0 -v --emit=manifest open.gemm --for M=16,N=4096,K=4096 --for M=4096,N=4096,K=4096 -o same.json
 cmp two.json same.json || fail "--for twice is not --for-many"
-sed 's/pick(8 .. 256 by 8)/128/g' open.gemm >schedule.gemm
+sed 's/pick(8 .. 256 by 8)/128/g; s/pick(64, 128)/64/' open.gemm >schedule.gemm
 expect 0 -v --emit=manifest schedule.gemm -o one.json
 has err "1 variant for 80 sizes"
 lacks one.json '"family"' KP_WORK '"kind":"work"'
@@ -95,7 +95,7 @@ has err "warning[W0603]: gemm: no kernel comes of bM = 100" "leave out what does
 sed 's/bM = pick(8 .. 256 by 8)/bM = pick(100, 101)/' open.gemm >never.gemm
 expect 1 check never.gemm --for M=512,N=512,K=512
 has err "error[E0303]"
-sed 's/bK = 64/bK = pick(16 .. 128 by 16)/' open.gemm >many.gemm
+sed 's/bK = pick(64, 128)/bK = pick(16 .. 128 by 16)/' open.gemm >many.gemm
 expect 1 check many.gemm --for M=512,N=512,K=512
 has err "error[E0618]: the picks of gemm come to 8192 combinations, and 4096 are looked at" "close one: -DbM=8"
 expect 0 check many.gemm --for M=512,N=512,K=512 -DbM=64
