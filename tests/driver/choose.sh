@@ -36,7 +36,7 @@ lacks err pingpong "cluster (1" "cluster (4"
 
 # ------------------------------------------------------------------ families
 expect 0 -v --emit=manifest open.gemm -o family.json
-has err "variants for 80 sizes on NVIDIA H200" "gemm__2: -DbM="
+has err "variants for 196 sizes on NVIDIA H200" "gemm__2: -DbM="
 has family.json '"family":"gemm"' '"symbol":"gemm__2"'
 n=$(grep -c '"family":"gemm"' family.json)
 [ "$n" -gt 3 ] && [ "$n" -le 16 ] || fail "$n variants"
@@ -68,7 +68,7 @@ expect 0 -v --emit=manifest open.gemm --for M=16,N=4096,K=4096 --for M=4096,N=40
 cmp two.json same.json || fail "--for twice is not --for-many"
 sed 's/pick(8 .. 256 by 8)/128/g; s/pick(64, 128)/64/' open.gemm >schedule.gemm
 expect 0 -v --emit=manifest schedule.gemm -o one.json
-has err "1 variant for 80 sizes"
+has err "1 variant for 196 sizes"
 lacks one.json '"family"' KP_WORK '"kind":"work"'
 
 # two kernels, each for its own sizes of the same names
