@@ -106,13 +106,19 @@ int cost_columns(const CostVariant *v, int most)
 	return v->swap ? 8 : columns % 16 ? columns : 16;
 }
 
+/* Warpgroups that multiply one tile. */
+static int multiply(const CostVariant *v)
+{
+	return v->roles == COST_PINGPONG ? 1 : v->warpgroups;
+}
+
 /* Chunks of a tile that a warpgroup stores: one at least for each CTA that shares the tile, unless
  * the tile is small. */
 static int chunks(const CostVariant *v)
 {
 	enum { WIDEST = 64, FEW = 32 /* sums of a thread */ };
 	int columns = v->swap ? v->tile_m : v->tile_n, rows = v->swap ? v->tile_n : v->tile_m;
-	int repeat = rows / 64 / v->warpgroups > 1 ? rows / 64 / v->warpgroups : 1;
+	int each = rows / 64 / multiply(v), repeat = each > 1 ? each : 1;
 	int most = repeat * columns / 2 <= FEW ? columns : repeat * columns / v->split;
 	int n = repeat * columns / cost_columns(v, most < WIDEST ? most : WIDEST);
 	return n > 1 ? n : 1;
@@ -156,7 +162,7 @@ static void set_step(CostReady *r, const CostProduct *p, const CostVariant *v, c
 	float wait = v->roles == COST_COOPERATIVE && v->warpgroups > 1 ? C(coop) : 0;
 	float doublings = log2f((float)(v->cluster_m * v->cluster_n));
 	int many = doublings > 0;
-	r->mma = clk * (1 + C(eff) + wait + (v->warpgroups > 2 ? C(w3) : 0));
+	r->mma = clk * (1 + C(eff) + wait + (multiply(v) > 2 ? C(w3) : 0));
 	r->smem = smem_clk(p, v);
 	r->units8 = powf(r->mma, 8) + powf(r->smem, 8) + powf(C(turn) + C(cturn) * doublings, 8);
 	float ahead =
@@ -180,6 +186,7 @@ static float share(int rows, int ctas)
 
 CostReady cost_ready(const CostProduct *p, const CostVariant *v, const CostDevice *d)
 {
+	float doublings = log2f((float)cluster_ctas(v));
 	float one = places(v, d, 1), all = places(v, d, v->ctas);
 	bool shares = v->tile_n * p->bits_out / 8 % 32; /* sectors, with the next tile */
 	CostReady r = {
@@ -206,7 +213,8 @@ CostReady cost_ready(const CostProduct *p, const CostVariant *v, const CostDevic
 		.epilogue = C(e0) + C(ec) * (float)chunks(v),
 		.epilogue_byte = C(ep) / 64 * (shares ? 1 + C(part) : 1),
 		.stores = shares ? 1 + C(partm) : 1,
-		.fill = C(fill) + C(cfill) * log2f((float)cluster_ctas(v)),
+		.fill = C(fill) + (v->persistent ? C(pfill) : 0) +
+			(doublings > 0 ? C(cfill) + C(dfill) * doublings : 0),
 		.exchange = exchange(v),
 		.shared = v->ctas > 1 ? powf(1 + C(co), 3) : 1,
 		.pingpong = v->roles == COST_PINGPONG,
@@ -246,7 +254,8 @@ CostAt cost_at(const CostProduct *p, const CostSizes *s, const CostDevice *d)
 	at.bytes = (float)(p->bits_out + p->bits_in) / 8;
 	at.r_clock = 1e-3f / (float)d->clock;
 	at.power = (float)d->power;
-	at.first = C(first) * C(fill) * at.r_clock;
+	at.first = C(first) * at.r_clock;
+	at.last = C(last) * at.r_clock;
 	at.r_cache = 1 / (float)d->cache;
 	at.a = at.k * of_a * 1e-6f;
 	at.b = at.k * of_b * 1e-6f;
@@ -265,7 +274,7 @@ CostAt cost_at(const CostProduct *p, const CostSizes *s, const CostDevice *d)
 
 typedef struct {
 	float sm, hbm, l2; /* us */
-	float step, load, loop, epilogue, clk;
+	float step, load, loop, epilogue, end, clk;
 	float tiles, per_sm;
 } Parts;
 
@@ -334,7 +343,7 @@ static inline void clocks(const CostReady *v, const CostAt *s, const Tiling *t, 
 	float half = (p->loop + p->epilogue) * .5f;
 	float more =
 		(v->pingpong ? most(p->loop, half) : p->loop) + v->hide * p->epilogue + v->further;
-	float end = p->epilogue + v->exchange;
+	float end = p->end = p->epilogue + v->exchange;
 	float clk = p->per_sm * more;
 	if (v->ctas > 1)
 		clk = most(p->per_sm * t->steps * p->step + (p->per_sm - 1) * end * v->r_ctas +
@@ -378,8 +387,9 @@ static inline float reads(const CostReady *v, const CostAt *s, const Tiling *t, 
 
 static inline void memory_time(const CostReady *v, const CostAt *s, const Tiling *t, Parts *p)
 {
-	p->hbm = reads(v, s, t, p->tiles) + s->hbm_d * v->stores + s->first;
-	p->l2 = l2_time(v, s, t) + s->first;
+	float apart = s->first * v->fill + s->last * p->end;
+	p->hbm = reads(v, s, t, p->tiles) + s->hbm_d * v->stores + apart;
+	p->l2 = l2_time(v, s, t) + apart;
 }
 
 /* The third power of all that comes after the launch: no root, where only the order counts. CTAs

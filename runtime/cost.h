@@ -83,7 +83,7 @@ typedef struct {
 	float m, n, k, batch;
 	float load_a, load_b, out_a,
 		out_b; /* clk for an element of k of a row, inside and outside */
-	float bytes, r_clock, power, first, r_cache;
+	float bytes, r_clock, power, first, last, r_cache;
 	float a, b, hbm_a, hbm_b, hbm_d;      /* MB of a row; us of one sweep */
 	float l2_a, l2_b, l2_out_a, l2_out_b; /* us for a row, inside and outside */
 } CostAt;

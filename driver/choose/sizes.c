@@ -7,12 +7,13 @@
 #include <string.h>
 
 /* Rows: from one token to a batch of prompts. Matrices: projections of models of 1 to 70 billion
- * parameters, and powers of two. */
-static const int rows[] = {1, 16, 64, 128, 256, 512, 1024, 2048, 4096, 8192};
+ * parameters, powers of two, few columns with a long K, and such whose rows are no whole lines. */
+static const int rows[] = {1, 16, 48, 96, 128, 200, 256, 400, 512, 1000, 1500, 2000, 3500, 6000};
 static const struct {
 	int n, k;
-} weights[] = {{1024, 1024}, {2048, 2048},  {4096, 4096},  {8192, 8192},
-	       {1024, 8192}, {14336, 4096}, {4096, 14336}, {28672, 8192}};
+} weights[] = {{1024, 1024},  {2048, 2048},  {4096, 4096},  {8192, 8192}, {1024, 8192},
+	       {14336, 4096}, {4096, 14336}, {28672, 8192}, {8192, 256},  {2560, 20480},
+	       {512, 12288},  {3000, 5000},  {1000, 3000},  {9000, 2800}};
 
 typedef struct {
 	Ctx *c;

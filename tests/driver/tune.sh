@@ -117,12 +117,12 @@ chosen all --for $size -DbK=64
 has err measured
 # A family is for its sizes too, if it has all of them.
 chosen all
-has err "for 81 sizes"
+has err "for 197 sizes"
 chosen all --card H100
-has err "for 80 sizes"
+has err "for 196 sizes"
 sed 's/,N=72//' one.tune >all.tune
 chosen all --card "Fake GPU"
-has err "for 80 sizes"
+has err "for 196 sizes"
 # two kernels: a line names one
 sed 's/^/-DbK=64 /; s/^.*-DbM/-DbM/; s/^/'"$key"'/' one.tune >two.tune
 expect 0 two.gemm -S -v -o o.ptx --for $size --card "Fake GPU"

@@ -19,9 +19,9 @@ const double fit_sigma[] = {
 
 static const CostProduct bf16 = {16, 16, 16, 16, 0};
 
-/* M N K, then what a CostVariant has but for tile_k, in its order. */
+/* M N K, then what a CostVariant has, in its order. */
 typedef struct {
-	double m, n, k, tile_m, tile_n, warpgroups, stages, roles, persistent, swap, group;
+	double m, n, k, tile_m, tile_n, tile_k, warpgroups, stages, roles, persistent, swap, group;
 	double cluster_m, cluster_n, split, workspace, ctas;
 } Point;
 
@@ -30,7 +30,7 @@ static CostVariant variant_of(const Point *p)
 	return (CostVariant){
 		.tile_m = (int)p->tile_m,
 		.tile_n = (int)p->tile_n,
-		.tile_k = 64,
+		.tile_k = (int)p->tile_k,
 		.warpgroups = (int)p->warpgroups,
 		.stages = (int)p->stages,
 		.roles = (int)p->roles,

@@ -12,7 +12,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 GUESSED = {"none"}  # no point tells of them
 SHARP = .15   # weight of a kernel: exp(-(its time over the best - 1) / SHARP), plus a little
 ONCE = .15   # of one that was not timed again: such times are noisier, and too long, since the short ones were timed again
-LEVEL = .3    # weight of a size's mean error beside the errors within it
+LEVEL = .1    # weight of a size's mean error beside the errors within it
 PRIOR = .005  # weight of what costs.def has, which matters where points say little
 TAIL = .08    # errors beyond count linearly
 
@@ -135,7 +135,8 @@ def show(what, r):
 def report(title, judged):
     """judged: pairs of constants and the sizes to judge them by."""
     print(title)
-    for what, runs, final in (("runs 1 and 2, 128 bytes of promotion", (1, 2), True), ("run 0, timed twice", (0,), True), ("run 0, all points", (0,), False)):
+    for what, runs, final in (("run 3, picks of the whole space", (3,), True), ("runs 1 and 2, 128 bytes of promotion", (1, 2), True),
+                              ("run 4, few rows", (4,), True), ("run 0, timed twice", (0,), True), ("run 0, all points", (0,), False)):
         some = [(f, v, of) for f, v, sizes in judged for of in [[s for s in sizes if s.run in runs]]]
         rank = [np.sqrt((e.w * e.at(v)[0] ** 2).sum() / e.n) for f, v, of in some for e in [Errors(f, of, v)]]
         print(f"  {what}: error of the order {100 * np.mean(rank):.1f} %")

@@ -134,7 +134,7 @@ static void half_the_device_takes_twice(void **state)
 
 /* ---------------------------------------------------------------- picks among measured kernels */
 
-enum { MOST_POINTS = 400, MOST_SIZES = 400 };
+enum { MOST_POINTS = 400, MOST_SIZES = 600 };
 
 typedef struct {
 	double us;
@@ -152,11 +152,10 @@ typedef struct {
 static bool read_point(const char *line, int *run, double *m, double *n, double *k, Point *p)
 {
 	CostVariant *v = &p->v;
-	v->tile_k = 64;
-	return sscanf(line, "%d %lf %lf %lf %lf %d %d %d %d %d %d %d %d %d %d %d %d %d %d", run, m,
-		      n, k, &p->us, &p->final, &v->tile_m, &v->tile_n, &v->warpgroups, &v->stages,
-		      &v->roles, &v->persistent, &v->swap, &v->group, &v->cluster_m, &v->cluster_n,
-		      &v->split, &v->workspace, &v->ctas) == 19;
+	return sscanf(line, "%d %lf %lf %lf %lf %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d", run,
+		      m, n, k, &p->us, &p->final, &v->tile_m, &v->tile_n, &v->tile_k,
+		      &v->warpgroups, &v->stages, &v->roles, &v->persistent, &v->swap, &v->group,
+		      &v->cluster_m, &v->cluster_n, &v->split, &v->workspace, &v->ctas) == 20;
 }
 
 static int read_points(Measured *all)
@@ -243,12 +242,15 @@ static void picks_lose_little(void **state)
 	(void)state;
 	assert_non_null(all);
 	int n = read_points(all);
-	assert_int_equal(n, 366);
+	assert_int_equal(n, 561);
 	Quality twice = quality(all, n, "0", true), any = quality(all, n, "0", false);
-	Quality wide = quality(all, n, "12", true);
-	assert_true(twice.median < .010 && twice.mean < .024 && twice.ninety < .080);
+	Quality wide = quality(all, n, "12", true), picks = quality(all, n, "3", true);
+	Quality few = quality(all, n, "4", true); /* of them steps of 128 */
+	assert_true(twice.median < .010 && twice.mean < .026 && twice.ninety < .088);
 	assert_true(any.median < .014 && any.mean < .034 && any.ninety < .095);
 	assert_true(wide.mean < .031 && wide.ninety < .100);
+	assert_true(picks.median < .012 && picks.mean < .034 && picks.ninety < .108);
+	assert_true(few.median < .004 && few.mean < .016 && few.torch > 1.085);
 	assert_true(twice.torch > 1.044 && wide.torch > 1.036);
 	free(all);
 }
