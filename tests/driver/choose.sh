@@ -170,7 +170,7 @@ sed 's/bM = pick(8 .. 256 by 8)/bM = pick(32, 64)/; s/^        gD/        for k 
 expect 0 check -v two.gemm
 has err "gemm: warps that load"
 # no schedule compiles: the first candidate and its error; of a kernel without buffers none is open
-sed "s/^{/target sm_80 where K % 8 == 0 {/; s/pick(8 .. 256 by 8)/256/; s/pick(8 .. 256 by 8)/128/; s/bK = 64/bK = 32/; s/wgmma(bf16, bf16, f32)/mma_sync<16,8,16>(bf16, bf16, f32) * (4,2,1)/" open.gemm >full.gemm
+sed "s/^{/target sm_80 where K % 8 == 0 {/; s/pick(8 .. 256 by 8)/256/; s/pick(8 .. 256 by 8)/128/; s/bK = pick(64, 128)/bK = 32/; s/wgmma(bf16, bf16, f32)/mma_sync<16,8,16>(bf16, bf16, f32) * (4,2,1)/" open.gemm >full.gemm
 expect 0 check -q full.gemm
 has err "warning[W0604]: gemm: no schedule that was tried compiles, and clauses have their defaults; with -Dschedule=\"roles cooperative;" \
 	": E0304, sm_80 has no clusters" "correct this, or write schedule { roles none; }"
