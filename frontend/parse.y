@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 %code top {
-/* parse.y - tokens to nodes: each action is one node_* call; meaning is sema's. docs/language.md
- * explains this grammar.
+/* parse.y - tokens to nodes: each action is one node_* call; meaning is sema's.
+ * docs/book/reference.md has this grammar.
  * After a mistake it goes on after the next ; or }, so that one run reports several. */
 }
 %code requires {

@@ -175,10 +175,10 @@ enum { DSL_SEMAPHORES = 16384 };
  * A tensor that is written shares no byte with another argument, nor do the bytes of workspace that
  * the launch needs, nor the semaphores: DSL_ERR_OVERLAP names both. An input that the manifest
  * calls in_place may have the address of an output of its type, shape and strides, and tensors may
- * interleave (docs/language.md).
+ * interleave (docs/book/epilogues.md).
  * A kernel may read inputs that it declares constant while the previous launch still runs: their
- * last write was complete before that one began (docs/language.md). Where a copy of such an input
- * is made, the launch begins after the copy, whatever opts say. */
+ * last write was complete before that one began (docs/book/memory.md). Where a copy of such an
+ * input is made, the launch begins after the copy, whatever opts say. */
 DSL_API dsl_status dsl_launch(dsl_module *mod, const char *kernel, const dsl_arg *args, size_t n,
 			      dsl_stream stream, const dsl_launch_opts *opts);
 /* Bytes of workspace that the launch needs: 0 where TMA takes every tensor as it lies. Loads what

@@ -3,19 +3,23 @@
 """Does what a page of the documents says: writes its files, runs its commands, compares what they print.
 
     page.py PAGE         in an empty folder, with dslc and whatever else the page uses in PATH
+    page.py --all PAGE   each program is proved, too, and a block of no language has one of these marks
 
     <!-- file: a.c -->   the fenced block after it is written to a.c
+    <!-- in: NAME -->    the block is a part of a program: it is proved in place of the line @@ of frames/NAME.gemm
     ```console           each `$ command` prints exactly the lines below it, stdout and stderr together;
                          `...` stands for any text in a line, a line of it for one line or more; a command
                          that is shown to print nothing may not fail
     ```sh                a script, which may print anything and may not fail
     <!-- not run: WHY -->   the block after it is for reading only
 """
+import os
 import re
 import subprocess
 import sys
 
-COMMENT = re.compile(r"<!-- (file|not run): (.+) -->")
+COMMENT = re.compile(r"<!-- (file|in|not run): (.+) -->")
+FRAMES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "frames")
 
 
 def fail(where, text):
@@ -23,7 +27,7 @@ def fail(where, text):
 
 
 def blocks(page):
-    """(line, language, file or None, text) of each fenced block that is not only to be read."""
+    """(line, language, mark or None, its words, text) of each fenced block that is not only to be read."""
     mark, fence, body = None, None, []
     for number, line in enumerate(open(page, encoding="utf-8").read().split("\n"), 1):
         if fence is None:
@@ -36,8 +40,8 @@ def blocks(page):
             elif line and mark:
                 fail(f"{page}:{number}", f"no block follows <!-- {mark[0]}: {mark[1]} -->")
         elif line == indent + "```":
-            if not mark or mark[0] == "file":
-                yield *fence, mark and mark[1], "".join(text + "\n" for text in body)
+            if not mark or mark[0] != "not run":
+                yield *fence, *(mark or (None, None)), "".join(text + "\n" for text in body)
             mark, fence = None, None
         else:
             body.append(line.removeprefix(indent))
@@ -81,20 +85,44 @@ def run_script(where, text):
     return len(text.splitlines())
 
 
-def main(page):
+def write(file, text):
+    with open(file, "w", encoding="utf-8") as out:
+        out.write(text)
+
+
+def framed(name, text):
+    """The frame with the text in place of its line @@, indented as that line is."""
+    frame = open(os.path.join(FRAMES, name + ".gemm"), encoding="utf-8").read()
+    return re.sub("^( *)@@\n", lambda m: re.sub("^(?=.)", m[1], text, flags=re.MULTILINE), frame, flags=re.MULTILINE)
+
+
+def prove(where, file):
+    """Compiles the program and proves it."""
+    code, printed = run(f"dslc check -q -Werror {file}")
+    if code:
+        fail(where, f"{file} is not proved\n{printed}")
+    return 1
+
+
+def main(page, strict):
     count = 0
-    for number, language, file, text in blocks(page):
+    for number, language, mark, name, text in blocks(page):
         where = f"{page}:{number}"
-        if file:
-            with open(file, "w", encoding="utf-8") as out:
-                out.write(text)
+        if mark == "in":
+            write("part.gemm", framed(name, text))
+            count += prove(where, "part.gemm")
+        elif mark:
+            write(name, text)
+            count += prove(where, name) if strict and name.endswith(".gemm") else 0
+        elif strict and not language:
+            fail(where, "the block has neither a language nor a mark")
         elif language == "console":
             count += run_session(where, text)
         elif language == "sh":
             count += run_script(where, text)
-    if not count:
+    if not count and not strict:
         fail(page, "has no command")
     print(f"{page}: {count} lines of commands")
 
 
-main(sys.argv[1])
+main(sys.argv[-1], "--all" in sys.argv[1:-1])

@@ -69,10 +69,10 @@ static bool no_output(const Case *c)
 /* In the order in which the compiler finds them. */
 static const Rule rules[] = {
 	{"E0203", "this instruction reads A from shared memory", no_registers},
-	{"E0301", "integers of more than 32 bits are no outputs", no_output},
+	{"E0301", "an output has no integers of more than 32 bits", no_output},
 	{"E0404", "`wgmma` reads A of 8 or 32 bits along K only", a_turned},
 	{"E0404", "`wgmma` reads B of 8 or 32 bits along K only", b_turned},
-	{"E0405", "only a value of 16 bits lies in registers as A does", other_registers},
+	{"E0405", "only values of 16 bits have the register layout of A", other_registers},
 };
 enum { RULES = sizeof rules / sizeof *rules };
 
@@ -240,11 +240,11 @@ static void say_outputs(void)
 			printf("\n| `%s` |", elem_rows[c].name);
 		for (int d = 0; d < EL_COUNT && is; d++)
 			if (is_output(d))
-				printf(" %s |", c == d                             ? "as it is"
+				printf(" %s |", c == d                             ? "unchanged"
 						: no_output(&(Case){.of = {0, d}}) ? "E0301"
 						: elem_converts((Elem)c, (Elem)d)
 							? "one rounding"
-							: "by way of `f32`");
+							: "through `f32`");
 	}
 	printf("\n");
 }
@@ -265,49 +265,55 @@ static void say_elements(void)
 	}
 }
 
+static const char head[] =
+	"# Tables of types\n\n"
+	"<!-- Written by tests/e2e/types_table.c from ir/atoms.def and runtime/elems.def; "
+	"e2e.types.page compares. -->\n\n"
+	"[Types](book/types.md) explains these tables. A combination of types, places and memory "
+	"orders works if each table allows its part.\nOther combinations are refused with the "
+	"error that the table shows. Tests compile these combinations and run them.\n\n"
+	"## Products\n\n"
+	"Any other combination of types of A, B and the accumulator is E0302.\n\n";
+
+static const char small[] =
+	" are stored two in a byte, the first in the low half. An expression converts\n"
+	"them from a buffer: `bf16(f32(sQ))`. No instruction multiplies them, and no output has "
+	"these types (E0301).\n\n"
+	"The errors, and their reasons:\n\n"
+	"| error | reason |\n|---|---|\n";
+
+static const char sums[] =
+	"\nError bounds, with the bits of the table:\n\n"
+	"- A sum of K products is within `(K / 8 * 2^-bits) * sum |a b|` of the exact sum.\n"
+	"- For a promoted sum, K is the number of elements that the tensor core adds. Each "
+	"promotion adds 2^-23.\n"
+	"- A sum that the accumulator can hold exactly is exact: integers up to 2^24 in `f32`, up "
+	"to 2048 in `f16`.\n"
+	"- Sums in `f64` are rounded after each product.\n\n"
+	"## Outputs\n\n"
+	"Outputs of every type may be contiguous along rows or columns. *Through `f32`* means "
+	"`bf16(f32(acc))`, which rounds twice.\n\n";
+
+static const char conversions[] =
+	"\n## Conversions\n\n"
+	"Conversions round to nearest, ties to even. Widening to `f32` is exact, except for `s32` "
+	"and `f64`, which are rounded.\n\n";
+
 static void say_page(void)
 {
-	printf("# Types\n\n<!-- Written by tests/e2e/types_table.c from ir/atoms.def and "
-	       "runtime/elems.def; "
-	       "e2e.types.page compares. -->\n\n"
-	       "A combination of types, homes and orders in memory works if each of the tables "
-	       "below "
-	       "says so of its part; what they do\nnot list is refused with the error that stands "
-	       "there. `tests/e2e/types_walk.py` compiles combinations and runs those that work "
-	       "on\n"
-	       "the simulator, or on a GPU: enough that each pair of properties is in one, in the "
-	       "suite; all of them, if asked.\n\n"
-	       "## Products\n\nOther types of A, B and the accumulator are E0302: there is no such "
-	       "instruction.\n\n");
+	fputs(head, stdout);
 	say_products();
-	printf("\nA in registers is a value computed from an accumulator or a buffer: weights of "
-	       "any "
-	       "type become A of 16 bits so, scaled in groups.\nElements of");
+	printf("\nA in registers is a value that is computed from an accumulator or a buffer.\n"
+	       "Elements of");
 	for (int e = 0, n = 0; e < EL_COUNT; e++)
 		if (elem_rows[e].bits < 8)
 			printf("%s `%s`", n++ ? "," : "", elem_rows[e].name);
-	printf(" lie two in a byte, the first in its low half; they are in tensors that are read "
-	       "by "
-	       "way of buffers, and convert to\nother types there "
-	       "(`bf16(f32(sQ))`): no instruction multiplies them, and none is an output "
-	       "(E0301).\n\nWhat is refused, and why:\n\n"
-	       "| error | reason |\n|---|---|\n");
+	fputs(small, stdout);
 	for (int i = 0; i < RULES; i++)
 		printf("| %s | %s |\n", rules[i].code, rules[i].reason);
-	printf("\nSums of K products are within `(K / 8 * 2^-bits) * sum |a b|` of the exact "
-	       "ones, "
-	       "with the bits of the table; promoted ones\nwithin that of the elements that are "
-	       "added "
-	       "up in the tensor core, and 2^-23 more for each time. Sums that the\naccumulator "
-	       "holds "
-	       "exactly are exact: those of integers up to 2^24 in `f32`, 2048 in `f16`. Those in "
-	       "`f64` are rounded after each product.\n\n"
-	       "## Outputs\n\nRows or columns may be contiguous, in any type. *By way of `f32`*, "
-	       "`bf16(f32(acc))`, rounds twice.\n\n");
+	fputs(sums, stdout);
 	say_outputs();
-	printf("\n## Conversions\n\nTo nearest, ties to even. Each type widens to `f32` exactly, "
-	       "but "
-	       "`s32` and `f64`, which are rounded.\n\n");
+	fputs(conversions, stdout);
 	say_elements();
 }
 

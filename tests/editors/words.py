@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The words of the grammars in editors/ and of docs/language.md are those of the compiler's tables, no
+"""The words of the grammars in editors/ and of docs/book/reference.md are those of the compiler's tables, no
 more and no fewer; what the schedule's reader asks for by name is in a table.
    words.py WORDS ROOT        WORDS: the program words.c"""
 import json
@@ -91,12 +91,20 @@ for kinds, names in [
             set().union(*(table[k] for k in kinds)))
 assert not groups, f"words of no class: {groups}"
 
-# ------------------------------------------------------------------ language.md
-page = read("docs/language.md")
-keywords = re.search(r"^\| keywords \| `([^`]*)` \|$", page, re.M).group(1).split()
-compare("docs/language.md: keywords", set(keywords), table["keyword"])
-heads = re.search(r"^\| heads of `<...>` \| `([^`]*)`", page, re.M).group(1).split()
-compare("docs/language.md: heads of <...>", set(heads), table["template"])
+# ------------------------------------------------------------------ reference.md
+page = read("docs/book/reference.md")
+names = {"s4", "u4", "e2m1", "u32", "u64"}  # words only where a type is expected, or types of hosts
+for row, words in [("keywords", table["keyword"]), ("heads of `<...>`", table["template"]), ("types", table["type"] - names),
+                   ("sums", table["sum"]), ("values", table["elementwise"]), ("layouts", table["layout"]),
+                   ("clauses", table["clause"]), ("words of clauses", table["word"]), ("words inside clauses", table["inner"])]:
+    shown = re.search(rf"^\| {re.escape(row)} \| `([^`]*)`", page, re.M).group(1).split()
+    compare(f"docs/book/reference.md: {row}", set(shown), words)
+page = read("docs/book/tables.md")
+functions = page[page.index("## Functions"):page.index("| reductions |")]
+for word in sorted(table["elementwise"] - set(re.findall(r"\w+", " ".join(re.findall(r"`([^`]*)`", functions))))):
+    failed.append(f"docs/book/tables.md: lacks '{word}'")
+clauses = page[page.index("## Clauses"):page.index("## Limits")]
+compare("docs/book/tables.md: clauses", set(re.findall(r"^\| `(\w+)", clauses, re.M)), table["clause"])
 
 # ------------------------------------------------------------------ the reader of schedules
 asked = set(re.findall(r'(?:is_word|strcmp|word_of)\([^;"]*"([a-z_]+)"', read("frontend/sched.c")))

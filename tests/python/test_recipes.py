@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Recipes of docs/language.md, at the values that their guards are for."""
+"""Recipes of docs/book, at the values that their guards are for."""
 import unittest
 
 import numpy as np
@@ -7,7 +7,7 @@ import numpy as np
 import dslc
 from common import ROOT
 
-PAGE = (ROOT / "docs/language.md").read_text()
+PAGE = "".join(page.read_text() for page in sorted((ROOT / "docs/book").glob("*.md")))
 KERNEL = """kernel k(A : f16 (M,K):(K,1), B : f16 (N,K):(K,1), %s)
     where N <= 64
 {
