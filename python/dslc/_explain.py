@@ -38,7 +38,7 @@ def explain(request: _cache.Request, defines: Iterable[str]) -> Explained:
         pathlib.Path(source).write_bytes(request.text)
         run = tool("explain", source, "-x", "ir" if request.name.endswith(".ir") else "gemm", f"--target={request.target}",
                    *(f"-D{d}" for d in (*request.defines, *defines)), *(["--unproved"] if request.unproved else []),
-                   *(f"--card={request.card}" for _ in range(bool(request.card))), *(f"--for={s}" for s in request.sizes),
+                   *(f"--card={request.card}" for _ in range(bool(request.card))),
                    "-o", outputs[0], "--svg", outputs[1], "--json", outputs[2])
         if run.returncode:
             raise ValueError(run.stderr.replace(source, request.name))

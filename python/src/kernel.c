@@ -426,8 +426,17 @@ static bool launch(Call *c)
 static PyObject *result(const Call *c)
 {
 	PyObject *o = c->words ? PyDict_GetItem(c->words, word_out) : NULL;
-	if (!o && c->k->nout == 1)
-		o = c->object[c->k->out[0]];
+	const Kernel *k = c->k;
+	if ((!o || o == Py_None) && k->nout > 1) {
+		o = PyTuple_New(k->nout);
+		for (int i = 0; o && i < k->nout; i++) {
+			Py_INCREF(c->object[k->out[i]]);
+			PyTuple_SetItem(o, i, c->object[k->out[i]]);
+		}
+		return o;
+	}
+	if ((!o || o == Py_None) && k->nout)
+		o = c->object[k->out[0]];
 	o = o ? o : Py_None;
 	Py_INCREF(o);
 	return o;

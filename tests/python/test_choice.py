@@ -115,7 +115,6 @@ class Chosen(Scratch):
             ({"sizes": {"M": 1, "N": 2}, "kernel": "other"}, dslc.CompileError, "E0313.*no kernel other"),
             ({"sizes": "M=1"}, TypeError, "sizes is a dict.* not 'M=1'"),
             ({"sizes": [1]}, TypeError, r"sizes is a dict.* not \[1\]"),
-            ({"sizes": []}, ValueError, "sizes is an empty list: leave it out"),
             ({"ptxas": "/nowhere", "bM": 64}, dslc.CompileError, "E0501"),
             ({"bQ": 3}, dslc.CompileError, "W0201.*bQ"),
             ({"sizes": SIZES, "specialize": True}, TypeError, "leave out sizes="),
