@@ -25,7 +25,7 @@ try:
     import ml_dtypes
 except ImportError:
     ml_dtypes = None
-OPEN = (ROOT / "examples/pick/pick.gemm").read_text().replace("pick(8 .. 256 by 8)", "pick(32, 128)")
+OPEN = (ROOT / "examples/pick/pick.gemm").read_text().replace("pick(8 .. 256 by 8)", "pick(32, 128)").replace("bK = pick(64, 128)", "bK = 64")
 SIZES = {"M": 16, "N": 128, "K": 64}
 
 
@@ -244,7 +244,7 @@ class Said(unittest.TestCase):
         self.assertRegex(family.explain(a, b), rf"^//: gemm: .*\n//:   {taken}: -DbM={family.variants[taken]['bM']} (.*\n)*.*"
                          rf"const bM = {family.variants[taken]['bM']}, ")
         self.assertNotIn(f"//:   {taken}:", family.explain()) if taken != "gemm__1" else None
-        both = OPEN + OPEN.replace("kernel gemm", "kernel more")
+        both = OPEN.replace("N", "P").replace("bP", "bN") + OPEN.replace("kernel gemm", "kernel more")  # P: a size of the other
         more = dslc.loads(both, kernel="more", sizes=SIZES)
         self.assertEqual(list(more.variants["more"]), ["bM", "bN", "schedule"])
         self.assertEqual(str(more.consts["bM"]), more.variants["more"]["bM"])
