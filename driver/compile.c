@@ -117,7 +117,8 @@ static void add_variants(Compile *c, int src, Module *m, Kernel *k)
 		if (strcmp(v->kernel, name) != 0)
 			continue;
 		k = number++ ? read_again(c, src, v) : k;
-		if (k && v->cost.family)
+		bool last = i + 1 == c->opt->nvariants || strcmp(v[1].kernel, name) != 0;
+		if (k && v->cost.family && (number > 1 || !last))
 			k->name = variant_name(c->ctx, name, number);
 		if (k)
 			vec_push(ctx_arena(c->ctx), &m->kernels, k);

@@ -52,7 +52,7 @@ typedef struct {
 	const char *kernel;
 	const char *const *defines;
 	int ndefines;
-	KCost cost; /* where there are several; the ctx's */
+	KCost cost; /* of what was chosen; the ctx's */
 } Variant;
 
 typedef struct {

@@ -61,6 +61,7 @@ def make_wheel(library, folder, version, level=6):
     files["dslc/_dslc.abi3.so"] = stripped(library)
     files[f"{info}/METADATA"] = metadata(version).encode()
     files[f"{info}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: dslc\nRoot-Is-Purelib: false\nTag: {tag}\n".encode()
+    files[f"{info}/entry_points.txt"] = b"[console_scripts]\ndslc = dslc.__main__:main\n"
     for name in ("LICENSE", "NOTICE"):
         files[f"{info}/licenses/{name}"] = (ROOT / name).read_bytes()
     rows = [f"{n},sha256={base64.urlsafe_b64encode(hashlib.sha256(d).digest()).rstrip(b'=').decode()},{len(d)}\n"

@@ -128,7 +128,7 @@ dsl_status cuda_module_load(dsl_device *dev, dsl_module *mod)
 	for (int i = 0; i < mod->desc->nkernels && !st; i++) {
 		Plan *p = &mod->plans[i];
 		st = function_load(&s, module, p);
-		p->too_large = st == DSL_ERR_RESOURCES && p->k->cost.family;
+		p->too_large = st == DSL_ERR_RESOURCES && kdesc_is_variant(p->k);
 		st = p->too_large ? DSL_OK : st;
 	}
 	if (st)

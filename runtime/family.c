@@ -83,7 +83,7 @@ dsl_status families_init(const Why *w, dsl_module *m)
 	CostDevice device = has_row ? m->dev->cost : cost_device("NVIDIA H200", 132, 1.98, 4.8);
 	for (int i = 0, n; i < m->desc->nkernels; i += n) {
 		n = kdesc_variants(m->desc, i);
-		if (n == 1)
+		if (!m->desc->kernels[i].cost.family)
 			continue;
 		m->plans[i].family = malloc(sizeof(Family));
 		if (!m->plans[i].family)
@@ -172,21 +172,26 @@ static const char *bound_by(const CostTerms *t)
 
 void family_explain(const Variants *v, const Plan *p, const int64_t env[EXPR_ENV], Line *out)
 {
+	static const char alone[] = "no other kernel has this name";
 	line_add(out, "%s: ", p->k->symbol);
-	if (v->n == 1) {
-		line_add(out, "no other kernel has this name");
+	if (!v->first->family) {
+		line_add(out, alone);
 		return;
 	}
 	const uint8_t *order = family_order(v->first, env);
-	bool best = p == &v->first[order[0]];
+	bool best = v->n > 1 && p == &v->first[order[0]];
 	const KDesc *k = p->k, *other = v->first[order[best]].k;
 	const CostDevice *device = &v->first->family->device;
 	CostSizes sizes = sizes_at(v->first, env);
 	CostTerms t;
 	double us = cost_us(&k->cost.product, &k->cost.variant, &sizes, device, &t);
 	variant_line(&k->cost.variant, out);
-	line_add(out, "; about %.1f us, %s bound; %s%s, %.1f us%s", us, bound_by(&t),
-		 best ? "next " : "", other->symbol,
+	line_add(out, "; about %.1f us, %s bound; ", us, bound_by(&t));
+	if (v->n == 1) {
+		line_add(out, alone);
+		return;
+	}
+	line_add(out, "%s%s, %.1f us%s", best ? "next " : "", other->symbol,
 		 cost_us(&other->cost.product, &other->cost.variant, &sizes, device, NULL),
 		 best ? "" : ", cannot take these arguments");
 }

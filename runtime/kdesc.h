@@ -156,7 +156,7 @@ typedef struct {
  * module and take the same arguments and sizes. The name of the first is the family's: a launch by
  * this name takes the variant that costs least at its sizes. A symbol names one variant. */
 typedef struct {
-	const char *family; /* NULL: the kernel is alone, and nothing else is set */
+	const char *family; /* NULL: nothing was chosen, and nothing else is set */
 	CostProduct product;
 	CostVariant variant;
 	const char *m, *n, *k, *batch, *pitch_a, *pitch_b; /* expressions: CostSizes */
@@ -202,6 +202,12 @@ typedef struct KModuleDesc {
 	int nkernels;
 	KDesc *kernels;
 } KModuleDesc;
+
+/* Whether it is one of several: a kernel that was chosen alone is called as its family. */
+static inline int kdesc_is_variant(const KDesc *k)
+{
+	return k->cost.family && strcmp(k->cost.family, k->symbol) != 0;
+}
 
 /* How many kernels from number i on the name of that kernel stands for: a family, or it alone. */
 static inline int kdesc_variants(const KModuleDesc *m, int i)

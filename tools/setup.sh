@@ -149,5 +149,7 @@ cuda_setup()
 
 # shellcheck disable=SC2086
 packages_install $packages
+# python.kernel checks the annotations where it is there.
+(packages_install mypy) || say "no mypy"
 cuda_setup
 say "done"

@@ -521,7 +521,7 @@ static void add_variants(File *f, const Chooser *c, VariantVec *out)
 	for (int i = 0; i < n || !i; i++) {
 		const Candidate *x = n ? &c->chosen.at[i]->x : NULL;
 		Variant v = variant_of(c, x);
-		if (n > 1)
+		if (n && c->of.known)
 			v.cost = cost_of(f, c, &x->v);
 		vec_push(ctx_arena(f->ctx), out, v);
 	}

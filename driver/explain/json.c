@@ -255,17 +255,20 @@ static void put_decision(json_object *o, const Facts *f, int i)
 	json_put_text(o, "reason", w->text);
 }
 
-static void put_consts(json_object *k, const SaidVec *said, const char *kernel)
+/* As closed, else as written. */
+static void put_consts(json_object *k, const SaidVec *said, const Facts *f)
 {
+	Ctx *c = f->k->ctx;
 	json_object *a = json_put_array(k, "consts");
 	for (int i = 0; i < said->n; i++) {
 		const Said *s = &said->at[i];
-		if (s->kind != SAID_CONST || !s->value ||
-		    (s->kernel && strcmp(s->kernel, kernel) != 0))
+		if (s->kind != SAID_CONST || (s->kernel && strcmp(s->kernel, f->k->name) != 0))
 			continue;
+		const char *text = ctx_src_at(c, s->loc.src)->text + s->loc.begin;
+		size_t n = (size_t)(s->loc.end - s->loc.begin);
 		json_object *o = json_add_object(a);
 		json_put_text(o, "name", s->name);
-		json_put_text(o, "value", s->value);
+		json_put_text(o, "value", s->value ? s->value : ctx_strn(c, text, n));
 	}
 }
 
@@ -274,7 +277,7 @@ static void put_kernel(json_object *array, const SaidVec *said, const Facts *f)
 	json_object *k = json_add_object(array);
 	json_put_text(k, "name", f->k->name);
 	json_put_text(k, "target", f->k->target);
-	put_consts(k, said, f->k->name);
+	put_consts(k, said, f);
 	put_schedule(k, f);
 	put_launch(k, f);
 	put_list(k, "roles", f, f->role.n, put_role);

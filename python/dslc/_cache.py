@@ -5,7 +5,8 @@ A file is called by the hash of all that decides its content: text, name, define
 choices are made for, version of dslc, ptxas. One process makes it while others wait. It is written under another name and renamed, and begins with the hash of what follows, so that readers
 never see half of one. DSLC_CACHE_DIR is the folder; set and empty: no files.
 """
-import collections
+from __future__ import annotations
+
 import contextlib
 import fcntl
 import glob
@@ -15,32 +16,49 @@ import os
 import shutil
 import tempfile
 import threading
+from collections.abc import Callable, Iterator
+from typing import NamedTuple, Optional, Tuple, Union
 
 from . import _dslc
 
-Request = collections.namedtuple(
-    "Request", "text name target defines emit opt_level ptxas ptxas_args unproved sizes card one kernel",
-    defaults=("<memory>", "sm_90a", (), "cubin", 0, None, (), False, (), None, False, None))
 
-_memory = {}
+class Request(NamedTuple):
+    """All that decides what is compiled."""
+
+    text: bytes
+    name: str = "<memory>"
+    target: str = "sm_90a"
+    defines: Tuple[str, ...] = ()
+    emit: str = "cubin"
+    opt_level: int = 0
+    ptxas: Optional[str] = None
+    ptxas_args: Tuple[str, ...] = ()
+    unproved: bool = False
+    sizes: Tuple[str, ...] = ()
+    card: Optional[str] = None
+    one: bool = False
+    kernel: Optional[str] = None
+
+
+_memory: dict[str, bytes] = {}
 _lock = threading.Lock()
-_busy = {}
+_busy: dict[str, threading.Lock] = {}
 
 
-def _runs(path):
+def _runs(path: Optional[str]) -> Optional[str]:
     return path if path and os.path.isfile(path) and os.access(path, os.X_OK) else None
 
 
-def _of_wheel():
+def _of_wheel() -> Optional[str]:
     """The ptxas of nvidia-cuda-nvcc (cu13), or of nvidia-cuda-nvcc-cu12, which dslc[ptxas] installs."""
     spec = importlib.util.find_spec("nvidia")
     folders = [os.path.join(f, name) for name in ("cu[0-9]*", "cuda_nvcc")
-               for f in (spec.submodule_search_locations if spec else ())]
+               for f in (spec.submodule_search_locations or () if spec else ())]
     return next((p for f in folders for p in sorted(glob.glob(os.path.join(f, "bin", "ptxas")), reverse=True)
                  if _runs(p)), None)
 
 
-def find_ptxas():
+def find_ptxas() -> Optional[str]:
     """$DSLC_PTXAS, whatever it names; $CUDA_HOME/bin, the wheel's, PATH, /usr/local/cuda*. None: there is none,
     or $DSLC_PTXAS is the word none."""
     named, home = os.environ.get("DSLC_PTXAS"), os.environ.get("CUDA_HOME")
@@ -50,7 +68,7 @@ def find_ptxas():
             or next(filter(_runs, sorted(glob.glob("/usr/local/cuda*/bin/ptxas"))), None))
 
 
-def _program(path):
+def _program(path: str) -> str:
     """A program that was replaced is another one."""
     try:
         s = os.stat(path)
@@ -59,28 +77,31 @@ def _program(path):
         return "none"
 
 
-def key(r):
+def key(r: Request) -> str:
+    """The name of the file of its output."""
     h = hashlib.sha256()
-    for part in (_dslc.version, _build(), r.text, r.name, r.target, *r.defines, "", *r.sizes, "", r.card or "",
-                 r.kernel or "", str(r.one), r.emit, str(r.opt_level), str(r.unproved), _program(r.ptxas) if r.ptxas else "",
-                 *r.ptxas_args):
+    parts: list[Union[str, bytes]] = [
+        _dslc.version, _build(), r.text, r.name, r.target, *r.defines, "", *r.sizes, "", r.card or "", r.kernel or "", str(r.one), r.emit,
+        str(r.opt_level), str(r.unproved), _program(r.ptxas) if r.ptxas else "", *r.ptxas_args]
+    for part in parts:
         data = part if isinstance(part, bytes) else part.encode()
         h.update(b"%d:" % len(data))
         h.update(data)
     return h.hexdigest()
 
 
-def _build():
+def _build() -> str:
     """Two builds of one version are two compilers."""
     return _program(_dslc.__file__)
 
 
-def folder():
+def folder() -> str:
+    """Where files are; "": there are none."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     return os.environ.get("DSLC_CACHE_DIR", os.path.join(base, "dslc"))
 
 
-def _read(path):
+def _read(path: str) -> Optional[bytes]:
     try:
         with open(path, "rb") as f:
             data = f.read()
@@ -89,7 +110,7 @@ def _read(path):
     return data[32:] if hashlib.sha256(data[32:]).digest() == data[:32] else None
 
 
-def _write(path, output):
+def _write(path: str, output: bytes) -> None:
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=os.path.dirname(path), delete=False) as f:
@@ -100,7 +121,7 @@ def _write(path, output):
 
 
 @contextlib.contextmanager
-def _alone(path):
+def _alone(path: str) -> Iterator[None]:
     """One process at a time in the folder of a file; a lock ends with the process that has it."""
     with contextlib.ExitStack() as held:
         try:
@@ -113,11 +134,11 @@ def _alone(path):
         yield
 
 
-def _path(name):
+def _path(name: str) -> str:
     return folder() and os.path.join(folder(), name[:2], name)
 
 
-def _make(name, make):
+def _make(name: str, make: Callable[[], bytes]) -> bytes:
     path = _path(name)
     if not path:
         return make()
@@ -129,7 +150,7 @@ def _make(name, make):
     return output
 
 
-def get(request, make):
+def get(request: Request, make: Callable[[], bytes]) -> bytes:
     """The output of a request; threads and processes that ask for one thing wait for the first of them."""
     name = key(request)
     with _lock:
@@ -140,7 +161,7 @@ def get(request, make):
         return _memory[name]
 
 
-def put(request, output):
+def put(request: Request, output: bytes) -> None:
     """What the request has for output from now on."""
     name = key(request)
     _memory[name] = output

@@ -18,7 +18,7 @@ typedef struct {
 	int32_t id;
 } DLDevice;
 
-enum { DL_INT, DL_UINT, DL_FLOAT, DL_BFLOAT = 4, DL_E4M3FN = 10, DL_E5M2 = 12 };
+enum { DL_INT, DL_UINT, DL_FLOAT, DL_BFLOAT = 4, DL_E4M3FN = 10, DL_E5M2 = 12, DL_E8M0 = 14 };
 typedef struct {
 	uint8_t code, bits;
 	uint16_t lanes;

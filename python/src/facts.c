@@ -85,7 +85,7 @@ static bool elem_of(const DLTensor *t, Elem *out)
 		{DL_INT, 64, EL_I64},    {DL_UINT, 8, EL_U8},    {DL_UINT, 16, EL_U16},
 		{DL_UINT, 32, EL_U32},   {DL_UINT, 64, EL_U64},  {DL_FLOAT, 16, EL_F16},
 		{DL_FLOAT, 32, EL_F32},  {DL_FLOAT, 64, EL_F64}, {DL_BFLOAT, 16, EL_BF16},
-		{DL_E4M3FN, 8, EL_E4M3}, {DL_E5M2, 8, EL_E5M2},
+		{DL_E4M3FN, 8, EL_E4M3}, {DL_E5M2, 8, EL_E5M2},  {DL_E8M0, 8, EL_U8},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		if (t->dtype.code == rows[i].code && t->dtype.bits == rows[i].bits &&

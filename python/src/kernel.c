@@ -121,16 +121,19 @@ typedef struct {
 	PyObject *stream_word; /* for __dlpack__; NULL: none */
 	dsl_stream stream;
 	bool stream_known;
-	bool asks;   /* nothing is launched: outputs may be left out */
+	bool asks;   /* outputs may be left out */
 	Library own; /* whose current stream it is */
 	int device;
-	PyObject *words;
+	PyObject *args, *words;
 	dsl_launch_opts opts;
 	TensorCall c;
 } Call;
 
+/* None is as good as nothing. */
 static bool give(Call *c, int slot, PyObject *o)
 {
+	if (o == Py_None)
+		return true;
 	if (c->object[slot]) {
 		PyErr_Format(PyExc_TypeError, "kernel %s was given %U twice", c->k->desc->name,
 			     c->k->names[slot]);
@@ -198,7 +201,7 @@ static bool give_word(Call *c, PyObject *key, PyObject *o)
 	Kernel *k = c->k;
 	int slots = k->desc->nargs + k->desc->nsyms;
 	if (is_word(key, word_out))
-		return give_outputs(c, o);
+		return o == Py_None || give_outputs(c, o);
 	for (int i = 0; i < slots; i++)
 		if (is_word(key, k->names[i]))
 			return give(c, i, o);
@@ -423,15 +426,40 @@ static bool launch(Call *c)
 static PyObject *result(const Call *c)
 {
 	PyObject *o = c->words ? PyDict_GetItem(c->words, word_out) : NULL;
-	if (!o && c->k->nout == 1)
-		o = c->object[c->k->out[0]];
+	const Kernel *k = c->k;
+	if ((!o || o == Py_None) && k->nout > 1) {
+		o = PyTuple_New(k->nout);
+		for (int i = 0; o && i < k->nout; i++) {
+			Py_INCREF(c->object[k->out[i]]);
+			PyTuple_SetItem(o, i, c->object[k->out[i]]);
+		}
+		return o;
+	}
+	if ((!o || o == Py_None) && k->nout)
+		o = c->object[k->out[0]];
 	o = o ? o : Py_None;
 	Py_INCREF(o);
 	return o;
 }
 
+/* Python's Kernel makes the outputs that are missing, and calls again. */
+static PyObject *then_allocate(Call *c)
+{
+	PyObject *key = key_of(c), *words = c->words ? c->words : PyDict_New();
+	PyObject *given = key && words ? PyObject_CallMethod(&c->k->ob_base, "_allocate", "OOO",
+							     key, c->args, words)
+				       : NULL;
+	Py_XDECREF(key);
+	if (!c->words)
+		Py_XDECREF(words);
+	return given;
+}
+
 static PyObject *then_launch(Call *c)
 {
+	for (int i = 0; i < c->k->nout; i++)
+		if (!c->object[c->k->out[i]])
+			return then_allocate(c);
 	if (!launch(c))
 		return NULL;
 	for (int i = 0; i < c->k->desc->nargs; i++)
@@ -456,6 +484,7 @@ static PyObject *with_call(PyObject *self, PyObject *args, PyObject *words, bool
 	c.stream_known = false;
 	c.asks = asks;
 	c.own = LIB_OTHER;
+	c.args = args;
 	c.words = words;
 	c.opts = (dsl_launch_opts){.size = sizeof c.opts};
 	bool ok = give_all(&c, args, words) && read_all(&c) && bind(&c);
@@ -510,7 +539,7 @@ static PyObject *then_time(Call *c)
 	{                                                                      \
 		return with_call(self, args, words, asks, then);               \
 	}
-TAKES_CALL(kernel_call, false, then_launch)
+TAKES_CALL(kernel_call, true, then_launch)
 TAKES_CALL(kernel_key, true, then_key)
 TAKES_CALL(kernel_choice, true, then_choice)
 TAKES_CALL(kernel_time, false, then_time)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* module.c - the extension module dslc._dslc: compile, Kernel, Error.
+/* module.c - the extension module dslc._dslc: compile, main, Kernel, Error.
  *   _dslc.compile(text, name, target, ["bN=128"], ptxas, [], 0, 1, 0, [], None, 0, 0)
  *   ->  (bytes or None, messages, how choices were closed) */
 #include "driver/dslc.h"
@@ -95,10 +95,28 @@ static PyObject *compile(PyObject *self, PyObject *args)
 	return all;
 }
 
+int dslc_main(int argc, char **argv); /* main of driver/tool.c */
+
+/* The tool, once a process: it writes to the process's streams and takes its signals. */
+static PyObject *tool(PyObject *self, PyObject *list)
+{
+	PyObject *keep = NULL;
+	size_t n;
+	const char **argv = texts(list, &keep, &n);
+	(void)self;
+	int code = argv ? dslc_main((int)n, (char **)(uintptr_t)argv) : 0;
+	bool ok = argv != NULL;
+	free(argv);
+	Py_XDECREF(keep);
+	return ok ? PyLong_FromLong(code) : NULL;
+}
+
 static PyMethodDef functions[] = {
 	{"compile", compile, METH_VARARGS,
-	 "compile(text, name, target, defines, ptxas, ptxas_args, opt_level, emit, unproved, "
-	 "sizes, card, one, ranked, kernel) -> (output, messages, chosen)"},
+	 "compile($module, text, name, target, defines, ptxas, ptxas_args, opt_level, emit, "
+	 "unproved, sizes, card, one, ranked, kernel)\n--\n\n-> (output, messages, chosen)"},
+	{"main", tool, METH_O,
+	 "main($module, argv)\n--\n\nThe tool dslc, once a process: its exit code."},
 	{NULL, NULL, 0, NULL},
 };
 
@@ -107,10 +125,12 @@ PyMODINIT_FUNC PyInit__dslc(void)
 {
 	static struct PyModuleDef def = {PyModuleDef_HEAD_INIT, .m_name = "dslc._dslc",
 					 .m_size = -1, .m_methods = functions};
-	PyObject *m = PyModule_Create(&def);
+	PyObject *m = PyModule_Create(&def), *none = Py_BuildValue("{sO}", "status", Py_None);
 	py_error = PyErr_NewExceptionWithDoc(
-		"dslc.Error", "The runtime refused a call; status is the name of the reason.",
-		PyExc_RuntimeError, NULL);
+		"dslc.Error",
+		"The runtime refused a call; status is the name of the reason, or None.",
+		PyExc_RuntimeError, none);
+	Py_XDECREF(none);
 	if (!m || !py_error)
 		return NULL;
 	Py_INCREF(py_error);

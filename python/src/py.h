@@ -16,7 +16,7 @@ extern PyObject *py_error;
 PyObject *py_fail(dsl_status st);
 
 /* tensor.c: libraries; from LIB_TORCH on those whose current stream can be asked for. */
-typedef enum { LIB_OTHER, LIB_JAX, LIB_TORCH, LIB_CUPY } Library;
+typedef enum { LIB_OTHER, LIB_JAX, LIB_NUMPY, LIB_TORCH, LIB_CUPY } Library;
 /* An argument while a call lasts. */
 typedef struct {
 	DLTensor t;

@@ -59,10 +59,11 @@ static Library library_of(PyTypeObject *type)
 	PyObject *name = PyObject_GetAttrString((PyObject *)type, "__module__");
 	PyObject *utf8 = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8String(name) : NULL;
 	const char *text = utf8 ? PyBytes_AsString(utf8) : "";
-	Library is = strncmp(text, "torch", 5) == 0  ? LIB_TORCH
-		     : strncmp(text, "cupy", 4) == 0 ? LIB_CUPY
-		     : strncmp(text, "jax", 3) == 0  ? LIB_JAX
-						     : LIB_OTHER;
+	Library is = strncmp(text, "torch", 5) == 0   ? LIB_TORCH
+		     : strncmp(text, "cupy", 4) == 0  ? LIB_CUPY
+		     : strncmp(text, "jax", 3) == 0   ? LIB_JAX
+		     : strncmp(text, "numpy", 5) == 0 ? LIB_NUMPY
+						      : LIB_OTHER;
 	Py_XDECREF(name);
 	Py_XDECREF(utf8);
 	PyErr_Clear();
@@ -151,6 +152,35 @@ bool tensor_device(PyObject *object, DLDevice *out)
 	return ok && !PyErr_Occurred();
 }
 
+/* An array that NumPy does not lend, since it is read-only or of a type of ml_dtypes, by another one
+ * of the same memory. False with NumPy's exception where there is none. */
+static bool take_alias(Tensor *t, PyObject *object)
+{
+	PyObject *type, *value, *trace, *alias = NULL;
+	int read_only = 0;
+	DLType real = {0, 0, 1}; /* bits 0: the alias's */
+	PyErr_Fetch(&type, &value, &trace);
+	PyObject *module = PyImport_ImportModule("dslc._arrays");
+	PyObject *row = module ? PyObject_CallMethod(module, "alias", "O", object) : NULL;
+	bool made = row && row != Py_None &&
+		    PyArg_ParseTuple(row, "Opbb", &alias, &read_only, &real.code, &real.bits);
+	t->capsule = made ? ask(alias, NULL, false) : NULL;
+	bool taken = t->capsule && read_capsule(t);
+	t->read_only = read_only;
+	if (real.bits)
+		t->t.dtype = real;
+	Py_XDECREF(module);
+	Py_XDECREF(row);
+	if (taken || PyErr_Occurred()) {
+		Py_XDECREF(type);
+		Py_XDECREF(value);
+		Py_XDECREF(trace);
+	} else {
+		PyErr_Restore(type, value, trace);
+	}
+	return taken;
+}
+
 bool tensor_take(Tensor *t, PyObject *object, PyObject *stream)
 {
 	const Known *k = known_of(object);
@@ -164,6 +194,8 @@ bool tensor_take(Tensor *t, PyObject *object, PyObject *stream)
 		if (t->capsule)
 			((Known *)(uintptr_t)k)->versioned = false;
 	}
+	if (!t->capsule && k->library == LIB_NUMPY)
+		return take_alias(t, object);
 	return t->capsule && read_capsule(t);
 }
 

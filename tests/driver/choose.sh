@@ -79,7 +79,8 @@ cmp two.json same.json || fail "--for twice is not --for-many"
 sed 's/pick(8 .. 256 by 8)/128/g; s/pick(64, 128)/64/' open.gemm >schedule.gemm
 expect 0 -v --emit=manifest schedule.gemm -o one.json
 has err "1 variant for 196 sizes"
-lacks one.json '"family"' KP_WORK '"kind":"work"'
+has one.json '"family":"gemm"' '"symbol":"gemm"' # for the estimate
+lacks one.json gemm__ KP_WORK '"kind":"work"'
 
 # two kernels, each for its own sizes of the same names
 sed 's/kernel gemm/kernel more/; 1d' open.gemm | cat open.gemm - >both.gemm

@@ -191,6 +191,8 @@ for f in explain.md explain.svg layout.svg; do
 	cmp "page/$f" "$root/docs/$f" || fail "docs/$f is old: tools/explain-page.sh $dslc docs"
 done
 expect 0 explain "$schedules" -DbN=128 -DCM=2 --size M=64,N=64 --json keys.json
+tr -d ' \n' <keys.json | grep -q '"consts":\[{"name":"W","value":"2"},{"name":"bM","value":"128"},{"name":"bN","value":"128"},{"name":"bK","value":"64"}' ||
+	fail "a const is missing"
 expect 0 explain "$root/tests/e2e/ranks/batch.gemm" --json more.json # which the launch checks
 grep -ho '^ *"[a-z_]*":' keys.json more.json | tr -d ' ":' | sort -u >keys
 sed -n '/^## JSON/,$p' "$root/docs/explain.md" | sed -n 's/^| \(`[^|]*\) | \(.*\) |$/\1 \2/p' |

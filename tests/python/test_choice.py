@@ -83,7 +83,6 @@ class Chosen(Scratch):
         refused(self, lambda: k.choice(a), "not given B", TypeError)
         refused(self, lambda: k.choice(a, b[:, :64]), "extent 1 is 64", status="SHAPE")
         refused(self, lambda: k.choice(a, b, out=d[:, ::2]), "extent 1 is 20", status="SHAPE")
-        refused(self, lambda: k(a, b), "not given D", TypeError)
 
     def test_sizes(self):
         with compilations() as asked:
@@ -98,6 +97,14 @@ class Chosen(Scratch):
             self.assertTrue(is_right(k) and is_right(k, 16, 32, 64))
         self.assertIn(b'"product', dslc.compile(TEXT, sizes=SIZES))
 
+    def test_estimate_of_one(self):
+        """A kernel that was chosen for one problem has an estimate at all sizes."""
+        one, (a, b, _), more = dslc.loads(TEXT, sizes=SIZES), arrays(), arrays(4096, 8192, 64)
+        estimate = float(one.chosen.partition("estimate ")[2].split()[0])
+        self.assertEqual(one.choice(a, b).us, estimate)
+        self.assertGreater(one.choice(*more[:2]).us, 5 * estimate)
+        self.assertRegex(one.choice(a, b).why, "^product: tile .*no other kernel has this name")
+
     def test_wrong_words(self):
         for words, error, said in (
             ({"sizes": {"M": 1, "N": 2}}, dslc.CompileError, "E0612.* say nothing of K"),
@@ -108,6 +115,8 @@ class Chosen(Scratch):
             ({"sizes": {"M": 1, "N": 2}, "kernel": "other"}, dslc.CompileError, "E0313.*no kernel other"),
             ({"sizes": "M=1"}, TypeError, "sizes is a dict.* not 'M=1'"),
             ({"sizes": [1]}, TypeError, r"sizes is a dict.* not \[1\]"),
+            ({"ptxas": "/nowhere", "bM": 64}, dslc.CompileError, "E0501"),
+            ({"bQ": 3}, dslc.CompileError, "W0201.*bQ"),
             ({"sizes": SIZES, "specialize": True}, TypeError, "leave out sizes="),
         ):
             with self.subTest(words):
@@ -265,7 +274,7 @@ class Tuned(Scratch):
             (lambda: dslc.Kernel(k.cubin).tune(a, b, out=d), "is of a cubin", TypeError),
             (lambda: dslc.loads(inout).tune(a, b, d), "changes D in place", TypeError),
             (lambda: dslc.load(SMALL).tune(self.a, self.b, out=self.d), "E0616", dslc.CompileError),
-            (lambda: dslc.loads(self.text).tune(self.a, self.b), "not given D", TypeError),
+            (lambda: dslc.loads(self.text).tune(self.a, self.b), "not given D, .*made only for", TypeError),
         ):
             with self.subTest(words):
                 refused(self, call, words, error)

@@ -38,6 +38,9 @@ for row in open(sys.argv[1]).read().split():
 END
 grep -qx "Requires-Dist: nvidia-cuda-nvcc-cu12 ==12.9.\* ; extra == 'ptxas'" site/dslc-*.dist-info/METADATA || fail "another ptxas"
 readelf -d site/dslc/_dslc.abi3.so | grep -q 'NEEDED.*python' && fail "it is bound to one Python"
+LD_PRELOAD=$preload PYTHONPATH=site "$python" -m dslc run "$source/tests/driver/small.gemm" --size M=8,N=8,K=8 --device sim |
+	grep -q '^small: right as the source says' || fail "python -m dslc does not run a kernel"
+grep -qx 'dslc = dslc.__main__:main' site/dslc-*.dist-info/entry_points.txt || fail "no script dslc"
 LD_PRELOAD=$preload PYTHONPATH=site "$python" - "$source/tests/driver/small.gemm" <<'END' || fail "it does not run"
 import sys, dslc, numpy
 assert dslc.__file__.startswith(__import__("os").getcwd()), dslc.__file__
