@@ -4,7 +4,6 @@
 
     figures.py RECORDS PAGE..                    the tables are those of the records; figures elsewhere are in a record or a table
     figures.py --write RECORDS PAGE..            writes the tables anew
-    figures.py --between FROM TO RECORDS PAGE    figures between two headings of the page are in a record or a table
 
 A record is RECORDS/CARD-DATE.tsv: "# card", "# date", a line "# WORK: how it was measured" for each work, then rows of work, size,
 kernel, measure and value. RECORDS/tables.txt says how each table is made. It lies between "<!-- table NAME -->" and "<!-- end -->".
@@ -184,11 +183,8 @@ def invented(text, known):
 
 
 def main():
-    args, between, wrong = sys.argv[1:], None, []
-    anew = args[0] == "--write"
-    if args[0] == "--between":
-        between, args = args[1:3], args[2:]
-    folder, *pages = args[anew or between is not None:]
+    wrong, anew = [], sys.argv[1] == "--write"
+    folder, *pages = sys.argv[1 + anew:]
     paths = sorted(os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".tsv"))
     made = tables_of(folder, {os.path.basename(path)[:-4]: Record(path) for path in paths})
     known = figures("".join([*map(text_of, paths), *made.values()]))
@@ -197,9 +193,6 @@ def main():
         if anew:
             write(made, page, text)
             continue
-        if between:
-            text = text[text.index(between[0]):]
-            text = text[:text.index(between[1])]
         wrong += check(made, page, text)
         unknown = invented(TABLE.sub("", text), known)
         wrong += [f"{page}: in no record: {' '.join(unknown)}"] if unknown else []

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Takes a run into a record, in place of what it had of the same works, and writes the tables of the pages of performance anew.
+"""Takes a run into a record, in place of what it had of the same works, and writes the tables of README.md and the pages of performance anew.
 
     take.py h200-2026-11-28 mm=picks.tsv constant=few.tsv works=epilogues.log
 
@@ -17,7 +17,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, "..", "..", "..")
-PAGES = [os.path.join(ROOT, "docs", name) for name in ("performance.md", "performance-by-hand.md")]
+PAGES = [os.path.join(ROOT, name) for name in ("README.md", "docs/performance.md", "docs/performance-by-hand.md")]
 LABELS = {"torch": "torch.mm", **{str(i): f"pick{i}" for i in range(1, 6)}}
 LINE = re.compile(r"(\w+) +(\d[\dx]*) +(\S+) +([\d.]+) us +([\d.]+) TF/s(.*)")
 
