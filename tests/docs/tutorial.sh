@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# docs/tutorial.md, docs/tutorial-ladder.md, docs/from-pytorch.md and docs/python.md, as a reader does it: with an installed dslc, its Python package, and no GPU.
+# docs/tutorial.md, docs/tutorial-ladder.md, docs/from-pytorch.md, docs/cookbook.md and docs/python.md, as a reader does it: with an installed dslc, its Python package, and no GPU.
 #   tutorial.sh SOURCE BUILD SCRATCH CC FLAGS PYTHON PRELOAD
 . "$(dirname "$0")/../install/lib.sh"
 python=$6 preload=$7
@@ -17,6 +17,6 @@ tool cc "$cc $flags"
 tool python3 "env LD_PRELOAD='$preload' PYTHONPATH=$build/python $python"
 PATH=$scratch/tools:$PATH
 cd "$scratch/page"
-for page in tutorial tutorial-ladder from-pytorch python; do
+for page in tutorial tutorial-ladder from-pytorch cookbook python; do
 	"$python" "$source/tests/docs/page.py" "$source/docs/$page.md"
 done
