@@ -7,7 +7,7 @@
 #   tools/faults.sh pack [NAME...]              build/faults.tar.xz: the generators of these faults, built here, run elsewhere
 #                                               by what tools/faults_there.sh says
 #   tools/faults.sh tree                        makes the copy, without a fault, and says where it is
-#   tools/faults.sh table                       writes the rows of all runs into docs/verification.md; others stay
+#   tools/faults.sh table                       writes the rows of all runs into tests/check/faults.md; others stay
 # A fault is a sed script, tests/faults/NAME.sed, with lines before it that say what it is, "# edits PATTERN...", and what
 # looks for it: "# found by GENERATOR SEED" of tools/random.sh, or "# found by test REGEX: TARGET...".
 # A generator gets 5 seconds, then 60, 200 and SECONDS (600): the row says within which of these it found the fault.
@@ -260,7 +260,7 @@ row_before()
 
 table()
 {
-	doc=$root/docs/verification.md
+	doc=$root/tests/check/faults.md
 	{
 		sed '/^<!-- faults -->$/q' "$doc"
 		printf '\n| fault | looked for by | |\n|---|---|---|\n'

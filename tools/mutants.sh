@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Writes the table of mutants into docs/verification.md, between its two marks; takes some minutes.
+# Writes the table of mutants into tests/check/mutants.md, between its two marks; takes some minutes.
 #   mutants.sh BUILD
 set -eu
 build=$1
 root=$(cd "$(dirname "$0")/.." && pwd)
-doc=$root/docs/verification.md
+doc=$root/tests/check/mutants.md
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 "$root/tests/check/mutate.sh" "$build/dslc" "$build/tests/check/check_mutate" \

@@ -3,7 +3,7 @@
 # Runs a random generator of the tests for as long as it is given, on its preset's build.
 #   tools/random.sh NAME [SECONDS] [SEED]     e.g. tools/random.sh ir 3600
 #   tools/random.sh                           lists the names
-# A failing seed is printed; docs/verification.md says what each generator makes. "changed" makes each of its 810 changes
+# A failing seed is printed; docs/verification-inside.md says what each generator makes. "changed" makes each of its 810 changes
 # once, whatever the time and the seed. RANDOM_PRESET names another preset; with RANDOM_BUILD it only builds.
 set -eu
 cd "$(dirname -- "$0")/.."

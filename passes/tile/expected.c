@@ -49,13 +49,17 @@ static const char *on_barrier(const Kernel *k, const Op *op)
 		       : "a load names the mbarrier on which its bytes arrive";
 }
 
-/* Whether what CTAs leave for each other lies there, in the order of their threads. */
-static bool is_read_by_peers(const Kernel *k, const Val *buffer)
+/* Whether only threads leave values there, for each other or for peers: in the order of threads. */
+static bool is_of_threads(const Kernel *k, const Val *buffer)
 {
-	bool read = false;
-	for (const Op *op = kernel_first(k); op && !read; op = op_next(op))
-		read |= op_rows[op->kind].effects & FX_PEER && op_takes(op, buffer);
-	return read;
+	bool plain = true;
+	for (const Op *op = kernel_first(k); op; op = op_next(op)) {
+		if (op_rows[op->kind].effects & FX_PEER && op_takes(op, buffer))
+			return true;
+		plain &= !op_takes(op, buffer) || op->kind == OP_LOAD_SHARED ||
+			 op->kind == OP_STORE_SHARED;
+	}
+	return plain;
 }
 
 static const char *swizzled_buffer(const Kernel *k, const Op *op)
@@ -66,7 +70,7 @@ static const char *swizzled_buffer(const Kernel *k, const Op *op)
 		if (t->kind == TY_TILE && t->space == SP_SHARED &&
 		    (slot_form(k->ctx, t, &f) ||
 		     (op_is_mma(op) && op_effect(op, i) & FX_AR && !f.swizzle)) &&
-		    !is_read_by_peers(k, op->in[i].val))
+		    !is_of_threads(k, op->in[i].val))
 			return ctx_strf(k->ctx,
 					"the layout of '%%%s' is swizzled rows, as TMA and "
 					"wgmma require",

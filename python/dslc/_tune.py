@@ -29,7 +29,7 @@ def need_gpu(verb: str, kernel: Kernel, on_gpu: bool) -> None:
 
 def check(kernel: Kernel, args: Sequence[Mapping[str, Any]], on_gpu: bool) -> _cache.Request:
     """What the kernel was compiled from; refuses what cannot be tuned."""
-    changed = [a["name"] for a in args if a["dir"] == "inout"]
+    changed = [a["name"] for a in args if a.get("dir") == "inout"]
     if not kernel._request:
         raise TypeError(f"kernel {kernel.name} is of a cubin: tune compiles its source")
     if changed:

@@ -18,7 +18,8 @@ cmp -s whole.ir k.ir && { echo "nothing was removed"; exit 1; }
 code=0
 "$dslc" check k.ir >out 2>&1 || code=$?
 [ $code = 1 ] || { echo "exit code $code"; exit 1; }
-sed '/^$/,$d' out | diff page -
+# the page cuts the first line at the second thing that it says
+sed '1s/; announced.*/; .../; /^$/,$d' out | diff page -
 
 # What --explain=verify claims is what the page lists, word by word, no more and no less.
 # items FIRST-AND-LAST: of a list, each item in a line, without what ends it
@@ -30,6 +31,6 @@ items()
 		END { print "" }' | sed 's/  */ /g; s/[;.]*$//'
 }
 "$dslc" --explain=verify | items >claims
-sed -n '/^1\. no warp waits/,/^\*\*Limits/p' "$root/docs/verification.md" | items >listed
+sed -n '/^1\. No warp waits/,/^## Limits/p' "$root/docs/verification.md" | items >listed
 [ "$(wc -l <claims)" -ge 20 ] || { echo "few claims"; exit 1; }
 diff listed claims || { echo "the page (<) and --explain=verify (>) differ"; exit 1; }

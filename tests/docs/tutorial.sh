@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# docs/tutorial.md, docs/tutorial-ladder.md, docs/from-pytorch.md and docs/python.md, as a reader does it: with an installed dslc, its Python package, and no GPU.
-#   tutorial.sh SOURCE BUILD SCRATCH CC FLAGS PYTHON PRELOAD
+# Pages of docs/, as a reader does it: with an installed dslc, its Python package, the folder of examples, and no GPU.
+#   tutorial.sh SOURCE BUILD SCRATCH CC FLAGS PYTHON PRELOAD PAGE...
 . "$(dirname "$0")/../install/lib.sh"
 python=$6 preload=$7
+shift 7
 export LD_LIBRARY_PATH="$lib" DSL_LIBCUDA="$scratch/none" DSLC_CACHE_DIR=
 
 # tool NAME COMMAND: what the page calls NAME
@@ -17,6 +18,7 @@ tool cc "$cc $flags"
 tool python3 "env LD_PRELOAD='$preload' PYTHONPATH=$build/python $python"
 PATH=$scratch/tools:$PATH
 cd "$scratch/page"
-for page in tutorial tutorial-ladder from-pytorch python; do
+ln -s "$source/examples" examples
+for page; do
 	"$python" "$source/tests/docs/page.py" "$source/docs/$page.md"
 done

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # What explain writes is the same program: compiled again it gives the same LLVM IR, of which PTX is made, and the same
-# manifest, but for source path, hash and lines; and explained again, but for reasons, itself.
+# manifest, but for source path, hash, lines and the cost of what was chosen; and explained again, but for reasons, itself.
 # With EVERY=1 it is explained once more, and then the same in every letter.
 #   explain.sh DSLC_MANY SCRATCH LIST     LIST has a line NAME FILE [-D...] for each program     [EVERY=1]
 set -eu
@@ -22,6 +22,7 @@ done <"$list" >commands
 sed -i 's/[ 	]*\/\/:.*//; /^[ 	]*$/d' full/*.gemm again/*.gemm
 diff -r full again
 sed -i -e '/"source":/d' -e '/"source_hash":/d' -e 's/, line [0-9]*"/"/' a/*.json b/*.json
+sed -z -i 's/,\n *"cost":{[^}]*}//g' a/*.json b/*.json
 for file in a/*.ll b/*.ll; do
 	echo "$file" "$file"
 done | xargs -n 10000 -x awk -f "$code"

@@ -269,9 +269,12 @@ class Tuned(Scratch):
         k, host = dslc.loads(TEXT), arrays()
         a, b, d = host
         inout = PRODUCT.read_text().replace("D : out", "D : inout").replace("<- acc;", "<- acc + gD[m,n];")
+        scaled = TEXT.replace("D : out", "alpha : f32, D : out").replace("<- acc;", "<- alpha * acc;")
+        self.assertEqual(scaled.count("alpha"), 2)
         for call, words, error in (
             (lambda: k.tune(a, b, out=d), "needs a GPU: these tensors are on the host", dslc.Error),
             (lambda: dslc.Kernel(k.cubin).tune(a, b, out=d), "is of a cubin", TypeError),
+            (lambda: dslc.loads(scaled).tune(a, b, 2.0, out=d), "needs a GPU: these tensors are on the host", dslc.Error),
             (lambda: dslc.loads(inout).tune(a, b, d), "changes D in place", TypeError),
             (lambda: dslc.load(SMALL).tune(self.a, self.b, out=self.d), "E0616", dslc.CompileError),
             (lambda: dslc.loads(self.text).tune(self.a, self.b), "not given D, .*made only for", TypeError),

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The mutation test on each example under each schedule: minutes, so not among the tests. Prints the
-# table of docs/simulator.md.
+# table of docs/simulator-inside.md.
 #   mutate_all.sh DSLC MUTATE ROOT SCRATCH
 # Each line: example, schedule, consts, sizes, deletions refuted. Exits with the number of lines
 # with a survivor.

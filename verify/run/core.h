@@ -3,7 +3,7 @@
  * is a sequence of letters, which all roles read alike; a letter gives each role straight-line
  * steps. Waits are for phases, which only advance, so one greedy run stands for all
  * interleavings as long as everything that must be ordered is *known* to be ordered. See
- * docs/verification.md. */
+ * docs/verification-inside.md. */
 #ifndef DSL_VERIFY_CORE_H
 #define DSL_VERIFY_CORE_H
 
