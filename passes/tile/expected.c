@@ -56,8 +56,8 @@ static bool is_of_threads(const Kernel *k, const Val *buffer)
 	for (const Op *op = kernel_first(k); op; op = op_next(op)) {
 		if (op_rows[op->kind].effects & FX_PEER && op_takes(op, buffer))
 			return true;
-		plain &= !op_takes(op, buffer) || op->kind == OP_LOAD_SHARED ||
-			 op->kind == OP_STORE_SHARED;
+		for (int i = 0; i < op->nin; i++)
+			plain &= op->in[i].val != buffer || !(op_effect(op, i) & (FX_AR | FX_AW));
 	}
 	return plain;
 }
