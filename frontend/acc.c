@@ -380,6 +380,12 @@ static bool scale_is_meant(Sema *s, const Product *p, const Value *a, int64_t ev
 		      PROMOTED_EVERY, PROMOTED_EVERY);
 }
 
+/* NULL: the operand is a value. */
+static const Tile *tile_in(const Value *v)
+{
+	return v->kind == V_TILE ? v->tile : v->kind == V_BUFFER ? v->buffer->tile : NULL;
+}
+
 void stmt_accumulate(Sema *s, const Node *n)
 {
 	Product p;
@@ -411,10 +417,13 @@ void stmt_accumulate(Sema *s, const Node *n)
 		return;
 	v[2] = eval(s, call->kids.at[1]);
 	v[3] = eval(s, call->kids.at[2]);
+	const Tile *a = tile_in(&v[2]), *b = tile_in(&v[3]);
 	if (v[2].kind == V_BAD || v[3].kind == V_BAD ||
 	    !sum_is_meant(s, &p, &atom_rows[v[1].mma->atom.id], &every) ||
 	    !mma_fits(s, &v[0], &v[1], &v[2], &v[3]))
 		return;
+	warn_of_transposed(s, v[2].loc, a, b, v[0].val);
+	warn_of_transposed(s, v[3].loc, b, a, v[0].val);
 	if (p.scale && scale_is_meant(s, &p, &v[2], every))
 		scaled_build(s, n, v, p.scale);
 	else if (p.scale)

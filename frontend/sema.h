@@ -98,6 +98,7 @@ struct Buffer {
 	Val *val;
 	Loc filled;       /* the copy whose elements a read would see; NOLOC: none */
 	Loc ever;         /* the first copy into it */
+	const Tile *tile; /* of the last copy into it; NULL: none from memory */
 	const char *gone; /* what became of what filled it, where that is not to be seen any more */
 	int used;         /* regions around the reads of it: the one inside that of the copy */
 	bool leaves;      /* tiles of an output go through it */
@@ -343,7 +344,8 @@ Value tiles_divide(Sema *s, Loc loc, const Value *tensor, const Value *tiler);
 Value tiles_index(Sema *s, Loc loc, const Value *tiles, Value *at, int n);
 const Ix *tiles_count(Sema *s, const Tiling *t, int mode);
 const Ix *tensor_extent(Sema *s, const Tensor *t, int mode);
-const Ix *tiling_extent(Sema *s, const Tiling *t, int mode);        /* of its tensor */
+const Ix *tiling_extent(Sema *s, const Tiling *t, int mode); /* of its tensor */
+void warn_of_transposed(Sema *s, Loc loc, const Tile *t, const Tile *other, const Val *acc);
 const Symbol *name_that_counts(Sema *s, const Tiling *t, int mode); /* its tiles; NULL: none */
 bool one_tile_along(Sema *s, int mode);                             /* of the grid */
 Val *tile_build(Sema *s, const Tile *t, Loc loc);
