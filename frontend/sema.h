@@ -236,7 +236,7 @@ Symbol *scope_find(Sema *s, const char *name);
 int scope_mark(const Sema *s);
 void scope_leave(Sema *s, int mark);
 bool name_is_free(Sema *s, const char *name, Loc loc); /* reports when not */
-bool name_fits_ir(Sema *s, const char *name, Loc loc); /* not one the hardware binds */
+bool name_fits_ir(Sema *s, const char *name, Loc loc); /* not bound elsewhere */
 
 /* name.c: what editors show; see opt->names */
 int name_declared(Sema *s, const Node *at, const Value *v);
