@@ -12,11 +12,10 @@
 static const struct {
 	const char *clauses;
 	int roles, persistent;
-	bool splits; /* may share the k of a tile */
 } forms[] = {
-	{"roles cooperative;", COST_COOPERATIVE, 0, true},
-	{"roles cooperative; persistent;", COST_COOPERATIVE, 1, false},
-	{"roles pingpong; persistent;", COST_PINGPONG, 1, false},
+	{"roles cooperative;", COST_COOPERATIVE, 0},
+	{"roles cooperative; persistent;", COST_COOPERATIVE, 1},
+	{"roles pingpong; persistent;", COST_PINGPONG, 1},
 };
 static const struct {
 	int m, n;
@@ -212,7 +211,9 @@ static void offer(const Walk *k, Candidate *x)
 static void each_share(const Walk *k, Candidate *x)
 {
 	const CostVariant given = k->w->work.variant, plain = x->v;
-	bool shares = forms[x->at[AT_FORM]].splits && given.split == 1;
+	bool shares = !plain.persistent && given.split == 1;
+	if (plain.persistent && given.split > 1)
+		return;
 	for (size_t c = 0; c < (given.cluster_m * given.cluster_n > 1 ? 1 : COUNTOF(clusters)); c++)
 		for (size_t i = 0; i < (shares ? COUNTOF(splits) : 1); i++)
 			for (size_t j = 0; j < (given.ctas > 1 ? 1 : COUNTOF(ctas)); j++) {
@@ -224,9 +225,11 @@ static void each_share(const Walk *k, Candidate *x)
 				x->v.cluster_n *= clusters[c].n;
 				x->v.split *= splits[i];
 				x->v.ctas *= ctas[j];
-				x->v.workspace |=
-					clusters[c].m * clusters[c].n * splits[i] > CLUSTER_MOST;
-				offer(k, x);
+				bool fits = x->v.cluster_m * x->v.cluster_n * x->v.split <=
+					    CLUSTER_MOST;
+				x->v.workspace |= i && !fits;
+				if (fits || x->v.workspace || !c)
+					offer(k, x);
 			}
 }
 

@@ -35,6 +35,14 @@ expect 0 check -v kept.gemm --for M=4096,N=4096,K=4096
 lacks err pingpong "cluster ("
 expect 0 check -v kept.gemm --for M=96,N=18944,K=8952
 lacks err "cluster ("
+# with a split of the source, clusters of more CTAs than run together are no candidates; nor is what split_k refuses
+for clauses in "split_k 4" "split_k 16" "split_k 4; sums workspace" "cluster (8,1)"; do
+	sed "s/^}/    schedule { auto; $clauses; }\n}/" open.gemm >split.gemm
+	expect 0 check -v split.gemm
+	lacks err W0604
+	has err 'schedule="roles'
+	lacks err nan
+done
 
 # ------------------------------------------------------------------ families
 expect 0 -v --emit=manifest,ir open.gemm -o family
@@ -170,6 +178,10 @@ expect 0 check nine.gemm -DbM=64 -DbN=64 --for M=512,N=512,K=512
 sed 's/bM = pick(8 .. 256 by 8)/bM = pick(32, 64)/; s/^        gD/        for k in gA[m] { sA <- gA[m,k]; sB <- gB[n,k]; acc += mm(sA, sB); }\n&/' open.gemm >two.gemm
 expect 0 check -v two.gemm
 has err "gemm: warps that load"
+# nor is one of which it counts all operands of four products as one stage
+sed '/schedule/d' "$root/examples/gallery/attention_gradient_kv.gemm" >four.gemm
+expect 0 check -v four.gemm
+has err "keys: warps that load"
 # no schedule compiles: the first candidate and its error; of a kernel without buffers none is open
 sed "s/^{/target sm_80 where K % 8 == 0 {/; s/pick(8 .. 256 by 8)/256/; s/pick(8 .. 256 by 8)/128/; s/bK = pick(64, 128)/bK = 32/; s/wgmma(bf16, bf16, f32)/mma_sync<16,8,16>(bf16, bf16, f32) * (4,2,1)/" open.gemm >full.gemm
 expect 0 check -q full.gemm
