@@ -83,9 +83,12 @@ static void values_at(const Choices *s, int64_t i, short *at)
 		at[j] = (short)(i % s->pick[j].n);
 }
 
-/* How far the frontend came with values that are not legal; what -D says is wrong with all. */
+/* How far the frontend came with values that are not legal; what -D says is wrong with all, and so
+ * is what the target lacks. */
 static int reach_of(const Ctx *c, const DiagMsg *m)
 {
+	if (m && m->id == D_E0304)
+		return INT_MAX;
 	const Src *src = m ? ctx_src_at(c, m->loc.src) : NULL;
 	return src && !strncmp(src->name, "<-D", 3) ? INT_MAX : m ? m->loc.begin : -1;
 }

@@ -26,6 +26,11 @@ grep -v '^	*\.\(file\|loc\)\|"open' chosen.ptx >a
 grep -v '^	*\.\(file\|loc\)\|"open' given.ptx >b
 cmp a b || fail "what is chosen is not what its defines make"
 
+# of two products the model counts the columns of both; what is said are the sizes that were named
+sed '/schedule/d' "$root/examples/gallery/swiglu.gemm" >twice.gemm
+expect 0 check -v twice.gemm --for M=4096,N=4096,K=4096
+has err "swiglu for M=4096,N=4096,K=4096 on NVIDIA H200"
+
 # what is written is kept
 expect 0 check -v open.gemm -DbM=128 --for M=16,N=4096,K=4096
 lacks err "bM="
@@ -94,6 +99,10 @@ lacks one.json gemm__ KP_WORK '"kind":"work"'
 sed 's/kernel gemm/kernel more/; 1d' open.gemm | cat open.gemm - >both.gemm
 expect 0 check -v both.gemm --for M=16,N=4096,K=4096
 has err "gemm for 16 x 4096 x 4096" "more for 16 x 4096 x 4096" "-Dgemm.bM=" "-Dmore.bM="
+# several variants of each: of the other kernel, the first values are not legal
+sed 's/pick(8 .. 256 by 8)/pick(8, 64, 128)/g' both.gemm >few.gemm
+expect 0 check -v few.gemm
+has err "gemm__2: -Dgemm.bM=" "more__2: -Dmore.bM="
 # of sizes of other names: all at once, or for one kernel, which is compiled alone
 sed 's/kernel gemm/kernel more/; 1d; s/\<K\>/L/g; s/\<N\>/P/g' open.gemm | cat open.gemm - >other.gemm
 expect 1 check other.gemm --for M=16,N=4096,K=4096
@@ -122,7 +131,8 @@ has err "gemm for 4096 x 4096 x 4096 on NVIDIA H200: -DbM=128 -DbX=32 -Dgemm.bN=
 lacks err "warning"
 expect 0 --emit=manifest outer.gemm -o outer.json
 python3 -c 'import json; assert len({k["cost"]["tile_m"] for k in json.load(open("outer.json"))["kernels"] if "cost" in k}) == 1' || fail "two values of bM"
-expect 0 check outer.gemm --kernel doubled
+expect 0 check -v outer.gemm --kernel doubled
+has err "doubled: legal values, as the model does not know what it computes" # it has no roles
 lacks err warning
 
 # ------------------------------------------------------------------ what is refused
@@ -167,6 +177,9 @@ sed 's/mm(sA, sB)/mm(sA, sC)/' open.gemm >name.gemm
 expect 1 check name.gemm
 has err "error[E0201]: unknown name 'sC'"
 lacks err E0303
+# and what the target lacks counts more than any tile
+expect 1 check open.gemm --target=sm_80
+has err "error[E0304]: sm_80 has no wgmma"
 expect 1 check open.gemm -Dschedule="stages 99;"
 has err "<-Dschedule>:1:"
 names=$(seq -s ', ' -f 'p%.0f = pick(1, 2)' 9)
