@@ -202,30 +202,34 @@ static const Op *loop_of(Sema *s, const Ix *at, const Val *acc)
 	return NULL;
 }
 
-/* for k in gA[m] { sB <- gB[k,n]; acc += mm(sA, sB); }: the mma sums over mode 1 of a tile, and
- * the loop over k goes along mode 0. Not where k alone says which tile: a sum of several products,
- * as of gA[m,0] and gB[k,0]. other NULL: the operand beside it is no tile. */
+/* for k in gA[m] { sB <- gB[k,n]; acc += mm(sA, sB); }: the mma sums over mode 1 of a tile, and the
+ * loop goes along mode 0. A sum of products, as of gA[m,0] and gB[k,0], is no such mistake. */
 void warn_of_transposed(Sema *s, Loc loc, const Tile *t, const Tile *other, const Val *acc)
 {
 	ModeList m = t ? tiling_modes(s, t->tiling) : (ModeList){0};
-	const Ix *row = m.n == 2 ? t->at[m.at[0]] : NULL, *col = m.n == 2 ? t->at[m.at[1]] : NULL;
-	const Op *loop = loop_of(s, row, acc);
+	int row = m.n == 2 ? m.at[0] : -1, col = m.n == 2 ? m.at[1] : -1;
+	const Op *loop = row >= 0 ? loop_of(s, t->at[row], acc) : NULL;
 	bool moves = !other;
 	for (int i = 0; other && loop && i < other->tiling->rank; i++)
 		moves |= other->at[i] && ix_uses(other->at[i], loop->sym[0]);
-	if (!loop || !moves || row->kind != IX_SYM || loop_of(s, col, acc))
+	if (!loop || !moves || t->at[row]->kind != IX_SYM || loop_of(s, t->at[col], acc))
 		return;
 	const Tensor *b = t->tiling->tensor;
-	const Layout *turned[] = {layout_mode(s->ctx, b->layout, m.at[1]),
-				  layout_mode(s->ctx, b->layout, m.at[0])};
+	const Layout *turned[RANK_MAX];
+	const char *at = "";
+	for (int i = 0; i < t->tiling->rank; i++) {
+		int j = i == row ? col : i == col ? row : i;
+		turned[i] = layout_mode(s->ctx, b->layout, j);
+		at = ctx_strf(s->ctx, "%s%s%s", at, i ? "," : "",
+			      t->at[j] ? ix_text(s->ctx, t->at[j]) : "0");
+	}
 	diag(s->ctx, loc, D_W0208,
 	     "the mma sums over mode %d of '%s', and the loop goes along mode %d, '%s': each tile "
 	     "is multiplied as its transpose\n"
-	     "declare %s : %s, the same memory, and copy g%s[%s,%s]; if this is meant, -Wno-W0208 "
+	     "declare %s : %s, the same memory, and copy g%s[%s]; if this is meant, -Wno-W0208 "
 	     "silences it",
-	     m.at[1], b->name, m.at[0], row->name, b->name,
-	     layout_str(s->ctx, layout_cat(s->ctx, turned, 2)), b->name,
-	     col ? ix_text(s->ctx, col) : "0", row->name);
+	     col, b->name, row, t->at[row]->name, b->name,
+	     layout_str(s->ctx, layout_cat(s->ctx, turned, t->tiling->rank)), b->name, at);
 }
 
 /* Origins are 32-bit for TMA, whatever the expression. */

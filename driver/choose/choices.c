@@ -215,8 +215,6 @@ static void each_share(const Walk *k, Candidate *x)
 {
 	const CostVariant given = k->w->work.variant, plain = x->v;
 	bool shares = !plain.persistent && given.split == 1;
-	if (plain.persistent && given.split > 1)
-		return;
 	for (size_t c = 0; c < (given.cluster_m * given.cluster_n > 1 ? 1 : COUNTOF(clusters)); c++)
 		for (size_t i = 0; i < (shares ? COUNTOF(splits) : 1); i++)
 			for (size_t j = 0; j < (given.ctas > 1 ? 1 : COUNTOF(ctas)); j++) {
@@ -242,7 +240,8 @@ static void each_schedule(const Walk *k, Candidate *x)
 	if (!k->s->schedule)
 		offer(k, x);
 	for (size_t i = 0; k->s->schedule && i < COUNTOF(forms); i++) {
-		if (given.roles != COST_NONE && given.roles != forms[i].roles)
+		if ((given.roles != COST_NONE && given.roles != forms[i].roles) ||
+		    (given.split > 1 && forms[i].persistent))
 			continue;
 		x->v = given;
 		x->at[AT_FORM] = (short)i;

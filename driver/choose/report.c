@@ -40,25 +40,19 @@ static void put_terms(const Chooser *c, const Entry *e, Buf *out)
 		   t.step, t.mma, t.smem, t.load, t.tiles, t.per_sm);
 }
 
-/* What the product comes to; of several products, whose sizes it adds up, those that are given. */
-static void put_sizes(const Chooser *c, Buf *out)
-{
-	const CostSizes *s = &c->sizes.at[0];
-	const SizeArgs *given = c->of.opt->nsizes ? &c->of.opt->sizes[0] : NULL;
-	bool several = given && choices_work(&c->of)->several;
-	for (int i = 0; several && i < given->n; i++)
-		buf_printf(out, "%s%s=%lld", i ? "," : "", given->at[i].name,
-			   (long long)given->at[i].value);
-	if (!several)
-		buf_printf(out, "%.0f x %.0f x %.0f", s->m, s->n, s->k);
-}
-
 static void put_one(const Chooser *c, Buf *out)
 {
+	const CostSizes *s = &c->sizes.at[0];
+	bool several = choices_work(&c->of)->several; /* of which the model adds up the sizes */
+	const SizeArgs *given = c->of.opt->sizes;
 	const Entry *next = runner_up(c);
 	bool measured = c->measured == c->chosen.at[0];
 	buf_printf(out, "%s for ", c->of.kernel);
-	put_sizes(c, out);
+	for (int i = 0; several && i < given->n; i++)
+		buf_printf(out, "%s%s=%d", i ? "," : "", given->at[i].name,
+			   (int)given->at[i].value);
+	if (!several)
+		buf_printf(out, "%.0f x %.0f x %.0f", s->m, s->n, s->k);
 	buf_printf(out, " on %s%s:", measured ? c->line->card : c->device.name,
 		   measured ? ", measured" : "");
 	chosen_defines(&c->of, &c->chosen.at[0]->x, out);
@@ -85,26 +79,18 @@ static void put_family(const Chooser *c, Buf *out)
 	}
 }
 
-static void put_unknown(const Chooser *c, Buf *out)
-{
-	buf_printf(out, "%s: ", c->of.kernel);
-	if (!c->chosen.n)
-		buf_printf(out, "nothing that was tried compiles: picks have legal values, clauses "
-				"their defaults");
-	else if (c->of.schedule)
-		buf_printf(out, "warps that load, as the model does not know what it computes");
-	else
-		buf_printf(out, "legal values, as the model does not know what it "
-				"computes");
-	buf_printf(out, "\n");
-}
-
 void report_chosen(const Chooser *c, Buf *out)
 {
 	if (c->chosen.n && c->of.known && c->sizes.n == 1)
 		put_one(c, out);
 	else if (c->chosen.n && c->of.known)
 		put_family(c, out);
+	else if (c->chosen.n)
+		buf_printf(out, "%s: %s, as the model does not know what it computes\n",
+			   c->of.kernel, c->of.schedule ? "warps that load" : "legal values");
 	else
-		put_unknown(c, out);
+		buf_printf(out,
+			   "%s: nothing that was tried compiles: picks have legal values, clauses "
+			   "their defaults\n",
+			   c->of.kernel);
 }

@@ -112,6 +112,7 @@ has err "gemm for 16 x 4096 x 4096" "more for 16 x 64 x 64"
 expect 0 -q -S other.gemm --for M=16,P=64,L=64 --kernel more -o -
 has out ".entry more"
 lacks out gemm__ "entry gemm"
+expect 0 run other.gemm --kernel more --size M=16,P=64,L=64
 expect 0 --stop-after=frontend other.gemm -o other.ir
 expect 0 -q -S other.ir --kernel more -o -
 lacks out "entry gemm"
