@@ -380,12 +380,6 @@ static bool scale_is_meant(Sema *s, const Product *p, const Value *a, int64_t ev
 		      PROMOTED_EVERY, PROMOTED_EVERY);
 }
 
-/* NULL: the operand is a value. */
-static const Tile *tile_in(const Value *v)
-{
-	return v->kind == V_TILE ? v->tile : v->kind == V_BUFFER ? v->buffer->tile : NULL;
-}
-
 void stmt_accumulate(Sema *s, const Node *n)
 {
 	Product p;
@@ -417,7 +411,7 @@ void stmt_accumulate(Sema *s, const Node *n)
 		return;
 	v[2] = eval(s, call->kids.at[1]);
 	v[3] = eval(s, call->kids.at[2]);
-	const Tile *a = tile_in(&v[2]), *b = tile_in(&v[3]);
+	const Tile *a = v[2].tile, *b = v[3].tile; /* NULL: values */
 	if (v[2].kind == V_BAD || v[3].kind == V_BAD ||
 	    !sum_is_meant(s, &p, &atom_rows[v[1].mma->atom.id], &every) ||
 	    !mma_fits(s, &v[0], &v[1], &v[2], &v[3]))

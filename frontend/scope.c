@@ -51,9 +51,7 @@ bool name_fits_ir(Sema *s, const char *name, Loc loc)
 {
 	if (!strcmp(name, "and") || !strcmp(name, "or"))
 		return reject(s, loc, D_E0202,
-			      "'%s' is an operator of the manifest's expressions, not a name\n"
-			      "take another name",
-			      name);
+			      "'%s' is an operator of manifests\ntake another name", name);
 	static const char *const bound[] = {
 #define SYM(id, text, lo, hi, reg) text,
 #include "ir/syms.def"

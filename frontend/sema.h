@@ -98,7 +98,6 @@ struct Buffer {
 	Val *val;
 	Loc filled;       /* the copy whose elements a read would see; NOLOC: none */
 	Loc ever;         /* the first copy into it */
-	const Tile *tile; /* of the last copy into it; NULL: none from memory */
 	const char *gone; /* what became of what filled it, where that is not to be seen any more */
 	int used;         /* regions around the reads of it: the one inside that of the copy */
 	bool leaves;      /* tiles of an output go through it */
@@ -128,7 +127,7 @@ typedef struct {
 	const Layout *wide;   /* FRAG: the shape that it stands for, where its elements repeat */
 	Tensor *tensor;       /* TENSOR */
 	const Tiling *tiling; /* TILES */
-	const Tile *tile;     /* TILE */
+	const Tile *tile;     /* TILE; BUFFER: that was copied to it last */
 	const Mma *mma;       /* MMA */
 	Buffer *buffer;       /* BUFFER */
 	Ring *ring;           /* PIPELINE */

@@ -193,13 +193,13 @@ static void warn_of_sum(Sema *s, const Tiling *t, int mode, const Value *at)
 	     ix_text(s->ctx, at->ix), t->extent[mode], mode, t->tensor->name, t->tensor->name);
 }
 
-/* The loop around here, but not around `acc`, that the index uses; NULL: none does. */
-static const Op *loop_of(Sema *s, const Ix *at, const Val *acc)
+/* Whether a loop around here, but not around `acc`, moves the index. */
+static bool moves(Sema *s, const Ix *at, const Val *acc)
 {
+	bool found = false;
 	for (const Op *op = s->block->owner; at && op; op = op_parent(op))
-		if (op->kind == OP_FOR && !op_inside(acc->def, op) && ix_uses(at, op->sym[0]))
-			return op;
-	return NULL;
+		found |= op->kind == OP_FOR && !op_inside(acc->def, op) && ix_uses(at, op->sym[0]);
+	return found;
 }
 
 /* for k in gA[m] { sB <- gB[k,n]; acc += mm(sA, sB); }: the mma sums over mode 1 of a tile, and the
@@ -207,29 +207,26 @@ static const Op *loop_of(Sema *s, const Ix *at, const Val *acc)
 void warn_of_transposed(Sema *s, Loc loc, const Tile *t, const Tile *other, const Val *acc)
 {
 	ModeList m = t ? tiling_modes(s, t->tiling) : (ModeList){0};
-	int row = m.n == 2 ? m.at[0] : -1, col = m.n == 2 ? m.at[1] : -1;
-	const Op *loop = row >= 0 ? loop_of(s, t->at[row], acc) : NULL;
-	bool moves = !other;
-	for (int i = 0; other && loop && i < other->tiling->rank; i++)
-		moves |= other->at[i] && ix_uses(other->at[i], loop->sym[0]);
-	if (!loop || !moves || t->at[row]->kind != IX_SYM || loop_of(s, t->at[col], acc))
+	const Ix *row = m.n == 2 ? t->at[m.at[0]] : NULL;
+	bool both = !other;
+	if (!moves(s, row, acc) || row->kind != IX_SYM || moves(s, t->at[m.at[1]], acc))
 		return;
+	for (int i = 0; other && i < other->tiling->rank; i++)
+		both |= other->at[i] && ix_uses(other->at[i], row->name);
 	const Tensor *b = t->tiling->tensor;
 	const Layout *turned[RANK_MAX];
-	const char *at = "";
-	for (int i = 0; i < t->tiling->rank; i++) {
-		int j = i == row ? col : i == col ? row : i;
-		turned[i] = layout_mode(s->ctx, b->layout, j);
-		at = ctx_strf(s->ctx, "%s%s%s", at, i ? "," : "",
-			      t->at[j] ? ix_text(s->ctx, t->at[j]) : "0");
-	}
-	diag(s->ctx, loc, D_W0208,
-	     "the mma sums over mode %d of '%s', and the loop goes along mode %d, '%s': each tile "
-	     "is multiplied as its transpose\n"
-	     "declare %s : %s, the same memory, and copy g%s[%s]; if this is meant, -Wno-W0208 "
-	     "silences it",
-	     col, b->name, row, t->at[row]->name, b->name,
-	     layout_str(s->ctx, layout_cat(s->ctx, turned, t->tiling->rank)), b->name, at);
+	for (int i = 0; i < t->tiling->rank; i++)
+		turned[i] = layout_mode(s->ctx, b->layout, i);
+	turned[m.at[0]] = layout_mode(s->ctx, b->layout, m.at[1]);
+	turned[m.at[1]] = layout_mode(s->ctx, b->layout, m.at[0]);
+	if (both)
+		diag(s->ctx, loc, D_W0208,
+		     "the mma sums over mode %d of '%s', the loop goes along mode %d, '%s': each "
+		     "tile is multiplied as its transpose\n"
+		     "declare %s : %s, the same memory, and exchange the indices of its tiles; if "
+		     "this is meant, -Wno-W0208 silences it",
+		     m.at[1], b->name, m.at[0], row->name, b->name,
+		     layout_str(s->ctx, layout_cat(s->ctx, turned, t->tiling->rank)));
 }
 
 /* Origins are 32-bit for TMA, whatever the expression. */

@@ -83,14 +83,13 @@ static void values_at(const Choices *s, int64_t i, short *at)
 		at[j] = (short)(i % s->pick[j].n);
 }
 
-/* How far the frontend came with values that are not legal; what -D says is wrong with all, and so
- * is what the target lacks. */
+/* How far the frontend came with values that are not legal. What -D says, or what the target lacks,
+ * is wrong with all. */
 static int reach_of(const Ctx *c, const DiagMsg *m)
 {
-	if (m && m->id == D_E0304)
-		return INT_MAX;
 	const Src *src = m ? ctx_src_at(c, m->loc.src) : NULL;
-	return src && !strncmp(src->name, "<-D", 3) ? INT_MAX : m ? m->loc.begin : -1;
+	bool of_all = src && (!strncmp(src->name, "<-D", 3) || m->id == D_E0304);
+	return of_all ? INT_MAX : m ? m->loc.begin : -1;
 }
 
 /* Values that are legal; or else those of which the first error stands last: a mistake of the
@@ -226,10 +225,9 @@ static void each_share(const Walk *k, Candidate *x)
 				x->v.cluster_n *= clusters[c].n;
 				x->v.split *= splits[i];
 				x->v.ctas *= ctas[j];
-				bool fits = x->v.cluster_m * x->v.cluster_n * x->v.split <=
-					    CLUSTER_MOST;
-				x->v.workspace |= i && !fits;
-				if (fits || x->v.workspace || !c)
+				int run = x->v.cluster_m * x->v.cluster_n * x->v.split;
+				x->v.workspace |= i && run > CLUSTER_MOST;
+				if (!c || x->v.workspace || run <= CLUSTER_MOST)
 					offer(k, x);
 			}
 }

@@ -192,8 +192,8 @@ static void refuse_like(Chooser *c, const Candidate *x)
 }
 
 /* ------------------------------------------------------------------ choosing */
-/* The mean, over the sizes, of how much longer than the best of all it takes. Where it does not
- * run, it counts as three times as long; where nothing does, as nothing. */
+/* The mean, over the sizes, of how much longer than the best of all it takes; where it does
+ * not run, three times as long. Sizes at which nothing runs do not count. */
 static double loss_with(const Chooser *c, const Entry *e)
 {
 	double sum = 0;
@@ -208,8 +208,8 @@ static double loss_with(const Chooser *c, const Entry *e)
  * family, which stands in for all. The source may ask for a workspace itself. */
 static bool is_general(const Chooser *c, const Entry *e)
 {
-	bool given = choices_work(&c->of)->variant.workspace;
-	return c->of.opt->nsizes || c->chosen.n || given || !e->x.v.workspace;
+	return c->of.opt->nsizes || c->chosen.n ||
+	       e->x.v.workspace == choices_work(&c->of)->variant.workspace;
 }
 
 static Entry *next_entry(const Chooser *c)
@@ -323,8 +323,7 @@ static void read_choices(File *f)
 	}
 }
 
-/* A schedule for a product that the model does not know, or of which it takes each candidate for too
- * large: warps that load, if that is accepted. */
+/* A product that the model does not know, or takes for too large: warps that load, if accepted. */
 static void fill_unknown(Chooser *c)
 {
 	c->of.known = false;

@@ -43,15 +43,15 @@ static void put_terms(const Chooser *c, const Entry *e, Buf *out)
 static void put_one(const Chooser *c, Buf *out)
 {
 	const CostSizes *s = &c->sizes.at[0];
-	bool several = choices_work(&c->of)->several; /* of which the model adds up the sizes */
-	const SizeArgs *given = c->of.opt->sizes;
+	/* of several products, whose sizes the model adds up */
+	const SizeArgs *given = choices_work(&c->of)->several ? c->of.opt->sizes : NULL;
 	const Entry *next = runner_up(c);
 	bool measured = c->measured == c->chosen.at[0];
 	buf_printf(out, "%s for ", c->of.kernel);
-	for (int i = 0; several && i < given->n; i++)
-		buf_printf(out, "%s%s=%d", i ? "," : "", given->at[i].name,
-			   (int)given->at[i].value);
-	if (!several)
+	for (int i = 0; given && i < given->n; i++)
+		buf_printf(out, "%s%s=%.0f", i ? "," : "", given->at[i].name,
+			   (double)given->at[i].value);
+	if (!given)
 		buf_printf(out, "%.0f x %.0f x %.0f", s->m, s->n, s->k);
 	buf_printf(out, " on %s%s:", measured ? c->line->card : c->device.name,
 		   measured ? ", measured" : "");
@@ -85,12 +85,9 @@ void report_chosen(const Chooser *c, Buf *out)
 		put_one(c, out);
 	else if (c->chosen.n && c->of.known)
 		put_family(c, out);
-	else if (c->chosen.n)
+	else if (!c->chosen.n)
+		buf_printf(out, "%s: nothing that was tried compiles\n", c->of.kernel);
+	else
 		buf_printf(out, "%s: %s, as the model does not know what it computes\n",
 			   c->of.kernel, c->of.schedule ? "warps that load" : "legal values");
-	else
-		buf_printf(out,
-			   "%s: nothing that was tried compiles: picks have legal values, clauses "
-			   "their defaults\n",
-			   c->of.kernel);
 }
