@@ -100,6 +100,7 @@ const char *variant_name(Ctx *c, const char *kernel, int number)
 static Kernel *read_again(Compile *c, int src, const Variant *v)
 {
 	FrontendOpt fo = compile_frontend(c->ctx, c->opt, v->defines, v->ndefines);
+	fo.kernel = v->kernel; /* of others, the first values need not be legal */
 	const Module *file = frontend_compile(c->ctx, src, &fo);
 	for (int i = 0; file && i < file->kernels.n; i++)
 		if (!strcmp(file->kernels.at[i]->name, v->kernel))

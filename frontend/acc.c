@@ -411,10 +411,13 @@ void stmt_accumulate(Sema *s, const Node *n)
 		return;
 	v[2] = eval(s, call->kids.at[1]);
 	v[3] = eval(s, call->kids.at[2]);
+	const Tile *a = v[2].tile, *b = v[3].tile; /* NULL: values */
 	if (v[2].kind == V_BAD || v[3].kind == V_BAD ||
 	    !sum_is_meant(s, &p, &atom_rows[v[1].mma->atom.id], &every) ||
 	    !mma_fits(s, &v[0], &v[1], &v[2], &v[3]))
 		return;
+	warn_of_transposed(s, v[2].loc, a, b, v[0].val);
+	warn_of_transposed(s, v[3].loc, b, a, v[0].val);
 	if (p.scale && scale_is_meant(s, &p, &v[2], every))
 		scaled_build(s, n, v, p.scale);
 	else if (p.scale)

@@ -49,6 +49,9 @@ bool name_is_free(Sema *s, const char *name, Loc loc)
 
 bool name_fits_ir(Sema *s, const char *name, Loc loc)
 {
+	if (!strcmp(name, "and") || !strcmp(name, "or"))
+		return reject(s, loc, D_E0202,
+			      "'%s' is an operator of manifests\ntake another name", name);
 	static const char *const bound[] = {
 #define SYM(id, text, lo, hi, reg) text,
 #include "ir/syms.def"

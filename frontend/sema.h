@@ -127,7 +127,7 @@ typedef struct {
 	const Layout *wide;   /* FRAG: the shape that it stands for, where its elements repeat */
 	Tensor *tensor;       /* TENSOR */
 	const Tiling *tiling; /* TILES */
-	const Tile *tile;     /* TILE */
+	const Tile *tile;     /* TILE; BUFFER: that was copied to it last */
 	const Mma *mma;       /* MMA */
 	Buffer *buffer;       /* BUFFER */
 	Ring *ring;           /* PIPELINE */
@@ -235,7 +235,7 @@ Symbol *scope_find(Sema *s, const char *name);
 int scope_mark(const Sema *s);
 void scope_leave(Sema *s, int mark);
 bool name_is_free(Sema *s, const char *name, Loc loc); /* reports when not */
-bool name_fits_ir(Sema *s, const char *name, Loc loc); /* not one the hardware binds */
+bool name_fits_ir(Sema *s, const char *name, Loc loc); /* not bound elsewhere */
 
 /* name.c: what editors show; see opt->names */
 int name_declared(Sema *s, const Node *at, const Value *v);
@@ -343,7 +343,8 @@ Value tiles_divide(Sema *s, Loc loc, const Value *tensor, const Value *tiler);
 Value tiles_index(Sema *s, Loc loc, const Value *tiles, Value *at, int n);
 const Ix *tiles_count(Sema *s, const Tiling *t, int mode);
 const Ix *tensor_extent(Sema *s, const Tensor *t, int mode);
-const Ix *tiling_extent(Sema *s, const Tiling *t, int mode);        /* of its tensor */
+const Ix *tiling_extent(Sema *s, const Tiling *t, int mode); /* of its tensor */
+void warn_of_transposed(Sema *s, Loc loc, const Tile *t, const Tile *other, const Val *acc);
 const Symbol *name_that_counts(Sema *s, const Tiling *t, int mode); /* its tiles; NULL: none */
 bool one_tile_along(Sema *s, int mode);                             /* of the grid */
 Val *tile_build(Sema *s, const Tile *t, Loc loc);

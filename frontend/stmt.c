@@ -126,6 +126,7 @@ static void load(Sema *s, const Node *n, const Value *to, const Value *from)
 	if (!to->buffer->ring)
 		own_ring(s, to->buffer);
 	fill(s, to->buffer, n->loc);
+	scope_find(s, to->buffer->name)->value.tile = from->tile;
 	if (!from->tile->names && !group_loop_has(s, from->tile)) /* none names a row of none */
 		fill_needs_elements(s, from->tile->tiling->tensor, n->loc);
 	Val *t = tile_build(s, from->tile, from->loc);

@@ -193,6 +193,42 @@ static void warn_of_sum(Sema *s, const Tiling *t, int mode, const Value *at)
 	     ix_text(s->ctx, at->ix), t->extent[mode], mode, t->tensor->name, t->tensor->name);
 }
 
+/* Whether a loop around here, but not around `acc`, moves the index. */
+static bool moves(Sema *s, const Ix *at, const Val *acc)
+{
+	bool found = false;
+	for (const Op *op = s->block->owner; at && op; op = op_parent(op))
+		found |= op->kind == OP_FOR && !op_inside(acc->def, op) && ix_uses(at, op->sym[0]);
+	return found;
+}
+
+/* for k in gA[m] { sB <- gB[k,n]; acc += mm(sA, sB); }: the mma sums over mode 1 of a tile, and the
+ * loop goes along mode 0. A sum of products, as of gA[m,0] and gB[k,0], is no such mistake. */
+void warn_of_transposed(Sema *s, Loc loc, const Tile *t, const Tile *other, const Val *acc)
+{
+	ModeList m = t ? tiling_modes(s, t->tiling) : (ModeList){0};
+	const Ix *row = m.n == 2 ? t->at[m.at[0]] : NULL;
+	bool both = !other;
+	if (!moves(s, row, acc) || row->kind != IX_SYM || moves(s, t->at[m.at[1]], acc))
+		return;
+	for (int i = 0; other && i < other->tiling->rank; i++)
+		both |= other->at[i] && ix_uses(other->at[i], row->name);
+	const Tensor *b = t->tiling->tensor;
+	const Layout *turned[RANK_MAX];
+	for (int i = 0; i < t->tiling->rank; i++)
+		turned[i] = layout_mode(s->ctx, b->layout, i);
+	turned[m.at[0]] = layout_mode(s->ctx, b->layout, m.at[1]);
+	turned[m.at[1]] = layout_mode(s->ctx, b->layout, m.at[0]);
+	if (both)
+		diag(s->ctx, loc, D_W0208,
+		     "the mma sums over mode %d of '%s', the loop goes along mode %d, '%s': each "
+		     "tile is multiplied as its transpose\n"
+		     "declare %s : %s, the same memory, and exchange the indices of its tiles; if "
+		     "this is meant, -Wno-W0208 silences it",
+		     m.at[1], b->name, m.at[0], row->name, b->name,
+		     layout_str(s->ctx, layout_cat(s->ctx, turned, t->tiling->rank)));
+}
+
 /* Origins are 32-bit for TMA, whatever the expression. */
 static bool origin_fits(Sema *s, const Tiling *t, int mode, const Value *at)
 {

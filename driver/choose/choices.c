@@ -12,11 +12,10 @@
 static const struct {
 	const char *clauses;
 	int roles, persistent;
-	bool splits; /* may share the k of a tile */
 } forms[] = {
-	{"roles cooperative;", COST_COOPERATIVE, 0, true},
-	{"roles cooperative; persistent;", COST_COOPERATIVE, 1, false},
-	{"roles pingpong; persistent;", COST_PINGPONG, 1, false},
+	{"roles cooperative;", COST_COOPERATIVE, 0},
+	{"roles cooperative; persistent;", COST_COOPERATIVE, 1},
+	{"roles pingpong; persistent;", COST_PINGPONG, 1},
 };
 static const struct {
 	int m, n;
@@ -84,11 +83,13 @@ static void values_at(const Choices *s, int64_t i, short *at)
 		at[j] = (short)(i % s->pick[j].n);
 }
 
-/* How far the frontend came with values that are not legal; what -D says is wrong with all. */
+/* How far the frontend came with values that are not legal. What -D says, or what the target lacks,
+ * is wrong with all. */
 static int reach_of(const Ctx *c, const DiagMsg *m)
 {
 	const Src *src = m ? ctx_src_at(c, m->loc.src) : NULL;
-	return src && !strncmp(src->name, "<-D", 3) ? INT_MAX : m ? m->loc.begin : -1;
+	bool of_all = src && (!strncmp(src->name, "<-D", 3) || m->id == D_E0304);
+	return of_all ? INT_MAX : m ? m->loc.begin : -1;
 }
 
 /* Values that are legal; or else those of which the first error stands last: a mistake of the
@@ -212,7 +213,7 @@ static void offer(const Walk *k, Candidate *x)
 static void each_share(const Walk *k, Candidate *x)
 {
 	const CostVariant given = k->w->work.variant, plain = x->v;
-	bool shares = forms[x->at[AT_FORM]].splits && given.split == 1;
+	bool shares = !plain.persistent && given.split == 1;
 	for (size_t c = 0; c < (given.cluster_m * given.cluster_n > 1 ? 1 : COUNTOF(clusters)); c++)
 		for (size_t i = 0; i < (shares ? COUNTOF(splits) : 1); i++)
 			for (size_t j = 0; j < (given.ctas > 1 ? 1 : COUNTOF(ctas)); j++) {
@@ -224,9 +225,10 @@ static void each_share(const Walk *k, Candidate *x)
 				x->v.cluster_n *= clusters[c].n;
 				x->v.split *= splits[i];
 				x->v.ctas *= ctas[j];
-				x->v.workspace |=
-					clusters[c].m * clusters[c].n * splits[i] > CLUSTER_MOST;
-				offer(k, x);
+				int run = x->v.cluster_m * x->v.cluster_n * x->v.split;
+				x->v.workspace |= i && run > CLUSTER_MOST;
+				if (!c || x->v.workspace || run <= CLUSTER_MOST)
+					offer(k, x);
 			}
 }
 
@@ -236,7 +238,8 @@ static void each_schedule(const Walk *k, Candidate *x)
 	if (!k->s->schedule)
 		offer(k, x);
 	for (size_t i = 0; k->s->schedule && i < COUNTOF(forms); i++) {
-		if (given.roles != COST_NONE && given.roles != forms[i].roles)
+		if ((given.roles != COST_NONE && given.roles != forms[i].roles) ||
+		    (given.split > 1 && forms[i].persistent))
 			continue;
 		x->v = given;
 		x->at[AT_FORM] = (short)i;

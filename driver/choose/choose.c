@@ -192,22 +192,24 @@ static void refuse_like(Chooser *c, const Candidate *x)
 }
 
 /* ------------------------------------------------------------------ choosing */
-/* The mean, over the sizes, of how much longer than the best of all it takes. */
+/* The mean, over the sizes, of how much longer than the best of all it takes; where it does
+ * not run, three times as long. Sizes at which nothing runs do not count. */
 static double loss_with(const Chooser *c, const Entry *e)
 {
 	double sum = 0;
 	for (int i = 0; i < c->sizes.n; i++) {
 		float us = e && (!c->chosen.n || e->us[i] < c->best[i]) ? e->us[i] : c->best[i];
-		sum += us / c->floor[i] - 1;
+		sum += isinf(c->floor[i]) ? 0 : isinf(us) ? 2 : us / c->floor[i] - 1;
 	}
 	return sum / c->sizes.n;
 }
 
 /* Whether a launch of any size takes it: one that is chosen for no size must, or the first of a
- * family, which stands in for all. */
+ * family, which stands in for all. The source may ask for a workspace itself. */
 static bool is_general(const Chooser *c, const Entry *e)
 {
-	return c->of.opt->nsizes || c->chosen.n || !e->x.v.workspace;
+	return c->of.opt->nsizes || c->chosen.n ||
+	       e->x.v.workspace == choices_work(&c->of)->variant.workspace;
 }
 
 static Entry *next_entry(const Chooser *c)
@@ -321,9 +323,10 @@ static void read_choices(File *f)
 	}
 }
 
-/* A schedule for a product that the model does not know: warps that load, if that is accepted. */
+/* A product that the model does not know, or takes for too large: warps that load, if accepted. */
 static void fill_unknown(Chooser *c)
 {
+	c->of.known = false;
 	c->sizes = (SizesVec){.n = 1};
 	c->floor = NEWN(arena(c), float, 1);
 	*c->floor = 1;
@@ -412,6 +415,8 @@ static void begin(File *f, Chooser *c)
 		fill_pool(c);
 		fill_general(c);
 		add_measured(f, c);
+		if (!c->pool.n)
+			fill_unknown(c);
 	} else if (!c->of.known && (c->of.schedule || c->of.npicks)) {
 		fill_unknown(c);
 	}

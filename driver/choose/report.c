@@ -43,10 +43,18 @@ static void put_terms(const Chooser *c, const Entry *e, Buf *out)
 static void put_one(const Chooser *c, Buf *out)
 {
 	const CostSizes *s = &c->sizes.at[0];
+	/* of several products, whose sizes the model adds up */
+	const SizeArgs *given = choices_work(&c->of)->several ? c->of.opt->sizes : NULL;
 	const Entry *next = runner_up(c);
 	bool measured = c->measured == c->chosen.at[0];
-	buf_printf(out, "%s for %.0f x %.0f x %.0f on %s%s:", c->of.kernel, s->m, s->n, s->k,
-		   measured ? c->line->card : c->device.name, measured ? ", measured" : "");
+	buf_printf(out, "%s for ", c->of.kernel);
+	for (int i = 0; given && i < given->n; i++)
+		buf_printf(out, "%s%s=%.0f", i ? "," : "", given->at[i].name,
+			   (double)given->at[i].value);
+	if (!given)
+		buf_printf(out, "%.0f x %.0f x %.0f", s->m, s->n, s->k);
+	buf_printf(out, " on %s%s:", measured ? c->line->card : c->device.name,
+		   measured ? ", measured" : "");
 	chosen_defines(&c->of, &c->chosen.at[0]->x, out);
 	buf_printf(out, "\n");
 	if (measured)
@@ -77,11 +85,9 @@ void report_chosen(const Chooser *c, Buf *out)
 		put_one(c, out);
 	else if (c->chosen.n && c->of.known)
 		put_family(c, out);
+	else if (!c->chosen.n)
+		buf_printf(out, "%s: nothing that was tried compiles\n", c->of.kernel);
 	else
-		buf_printf(out, "%s: %s\n", c->of.kernel,
-			   c->chosen.n ? "warps that load, as the model does not know what it "
-					 "computes"
-				       : "nothing that was tried compiles: picks have legal "
-					 "values, clauses "
-					 "their defaults");
+		buf_printf(out, "%s: %s, as the model does not know what it computes\n",
+			   c->of.kernel, c->of.schedule ? "warps that load" : "legal values");
 }

@@ -26,6 +26,11 @@ grep -v '^	*\.\(file\|loc\)\|"open' chosen.ptx >a
 grep -v '^	*\.\(file\|loc\)\|"open' given.ptx >b
 cmp a b || fail "what is chosen is not what its defines make"
 
+# of two products the model counts the columns of both; what is said are the sizes that were named
+sed '/schedule/d' "$root/examples/gallery/swiglu.gemm" >twice.gemm
+expect 0 check -v twice.gemm --for M=4096,N=4096,K=4096
+has err "swiglu for M=4096,N=4096,K=4096 on NVIDIA H200"
+
 # what is written is kept
 expect 0 check -v open.gemm -DbM=128 --for M=16,N=4096,K=4096
 lacks err "bM="
@@ -35,6 +40,14 @@ expect 0 check -v kept.gemm --for M=4096,N=4096,K=4096
 lacks err pingpong "cluster ("
 expect 0 check -v kept.gemm --for M=96,N=18944,K=8952
 lacks err "cluster ("
+# with a split of the source, clusters of more CTAs than run together are no candidates; nor is what split_k refuses
+for clauses in "split_k 4" "split_k 16" "split_k 4; sums workspace" "cluster (8,1)"; do
+	sed "s/^}/    schedule { auto; $clauses; }\n}/" open.gemm >split.gemm
+	expect 0 check -v split.gemm
+	lacks err W0604
+	has err 'schedule="roles'
+	lacks err nan
+done
 
 # ------------------------------------------------------------------ families
 expect 0 -v --emit=manifest,ir open.gemm -o family
@@ -86,6 +99,10 @@ lacks one.json gemm__ KP_WORK '"kind":"work"'
 sed 's/kernel gemm/kernel more/; 1d' open.gemm | cat open.gemm - >both.gemm
 expect 0 check -v both.gemm --for M=16,N=4096,K=4096
 has err "gemm for 16 x 4096 x 4096" "more for 16 x 4096 x 4096" "-Dgemm.bM=" "-Dmore.bM="
+# several variants of each: of the other kernel, the first values are not legal
+sed 's/pick(8 .. 256 by 8)/pick(8, 64, 128)/g' both.gemm >few.gemm
+expect 0 check -v few.gemm
+has err "gemm__2: -Dgemm.bM=" "more__2: -Dmore.bM="
 # of sizes of other names: all at once, or for one kernel, which is compiled alone
 sed 's/kernel gemm/kernel more/; 1d; s/\<K\>/L/g; s/\<N\>/P/g' open.gemm | cat open.gemm - >other.gemm
 expect 1 check other.gemm --for M=16,N=4096,K=4096
@@ -95,6 +112,7 @@ has err "gemm for 16 x 4096 x 4096" "more for 16 x 64 x 64"
 expect 0 -q -S other.gemm --for M=16,P=64,L=64 --kernel more -o -
 has out ".entry more"
 lacks out gemm__ "entry gemm"
+expect 0 run other.gemm --kernel more --size M=16,P=64,L=64
 expect 0 --stop-after=frontend other.gemm -o other.ir
 expect 0 -q -S other.ir --kernel more -o -
 lacks out "entry gemm"
@@ -114,7 +132,8 @@ has err "gemm for 4096 x 4096 x 4096 on NVIDIA H200: -DbM=128 -DbX=32 -Dgemm.bN=
 lacks err "warning"
 expect 0 --emit=manifest outer.gemm -o outer.json
 python3 -c 'import json; assert len({k["cost"]["tile_m"] for k in json.load(open("outer.json"))["kernels"] if "cost" in k}) == 1' || fail "two values of bM"
-expect 0 check outer.gemm --kernel doubled
+expect 0 check -v outer.gemm --kernel doubled
+has err "doubled: legal values, as the model does not know what it computes" # it has no roles
 lacks err warning
 
 # ------------------------------------------------------------------ what is refused
@@ -159,6 +178,9 @@ sed 's/mm(sA, sB)/mm(sA, sC)/' open.gemm >name.gemm
 expect 1 check name.gemm
 has err "error[E0201]: unknown name 'sC'"
 lacks err E0303
+# and what the target lacks counts more than any tile
+expect 1 check open.gemm --target=sm_80
+has err "error[E0304]: sm_80 has no wgmma"
 expect 1 check open.gemm -Dschedule="stages 99;"
 has err "<-Dschedule>:1:"
 names=$(seq -s ', ' -f 'p%.0f = pick(1, 2)' 9)
@@ -170,6 +192,10 @@ expect 0 check nine.gemm -DbM=64 -DbN=64 --for M=512,N=512,K=512
 sed 's/bM = pick(8 .. 256 by 8)/bM = pick(32, 64)/; s/^        gD/        for k in gA[m] { sA <- gA[m,k]; sB <- gB[n,k]; acc += mm(sA, sB); }\n&/' open.gemm >two.gemm
 expect 0 check -v two.gemm
 has err "gemm: warps that load"
+# nor is one of which it counts all operands of four products as one stage
+sed '/schedule/d' "$root/examples/gallery/attention_gradient_kv.gemm" >four.gemm
+expect 0 check -v four.gemm
+has err "keys: warps that load"
 # no schedule compiles: the first candidate and its error; of a kernel without buffers none is open
 sed "s/^{/target sm_80 where K % 8 == 0 {/; s/pick(8 .. 256 by 8)/256/; s/pick(8 .. 256 by 8)/128/; s/bK = pick(64, 128)/bK = 32/; s/wgmma(bf16, bf16, f32)/mma_sync<16,8,16>(bf16, bf16, f32) * (4,2,1)/" open.gemm >full.gemm
 expect 0 check -q full.gemm
