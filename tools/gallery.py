@@ -38,8 +38,7 @@ The tables below show what `dslc explain` derives for an H200:
 - *Stages* are those of each pipeline. A pipeline `NAME.in` loads an operand of the epilogue.
 
 *Time* is a figure of [performance.md](performance.md) for the same work. A ratio above 1 means that dslc was faster.
-The timed kernel may have had another tile or schedule than the one in the table. "Default" is the kernel that dslc chooses for that
-size if the source leaves tile and schedule open.
+The timed kernel may have had another tile or schedule than the one in the table.
 """
 
 
