@@ -120,7 +120,7 @@ install(FILES "${PROJECT_BINARY_DIR}/dslc.vsix" DESTINATION ${CMAKE_INSTALL_DATA
 	COMPONENT dslc)
 install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT dslc
 	REGEX "/examples/([a-z]*/)?CMakeLists.txt$" EXCLUDE PATTERN __pycache__ EXCLUDE)
-install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT dslc)
+install(FILES README.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT dslc)
 foreach(component IN ITEMS dslc libdsl-runtime${DSLC_ABI} libdsl-runtime-dev libdslc${DSLC_ABI} libdslc-dev)
 	install(FILES LICENSE NOTICE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${component}
 		COMPONENT ${component})

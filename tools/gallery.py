@@ -32,12 +32,13 @@ The Debian package installs the folder as `/usr/share/doc/dslc/examples/gallery`
 
 The tables below show what `dslc explain` derives for an H200:
 
-- *Sizes* are those for which the tool chose tile and schedule. With `all`, the source names both.
+- *Sizes* are those given to `--for`. With `all`, no size is given: the source has the numbers of the tile, and the tool chooses only
+  the clauses that the source omits.
 - *Registers* are those of a thread. Where producer and consumer differ, the first number is the consumer's.
 - *Stages* are those of each pipeline. A pipeline `NAME.in` loads an operand of the epilogue.
 
 *Time* is a figure of [performance.md](performance.md) for the same work. A ratio above 1 means that dslc was faster.
-The kernel that was timed can have another tile or schedule than that of the table.
+The timed kernel may have had another tile or schedule than the one in the table.
 """
 
 

@@ -11,6 +11,14 @@ cp -r "$prefix"/share/doc/dslc/examples "$scratch/examples"
 try "$prefix/bin/dslc" check "$scratch/examples/gallery/grouped.gemm"
 [ -f "$scratch/examples/gallery/grouped.py" ] && [ -f "$prefix/share/doc/dslc/docs/gallery.md" ] || fail "the gallery is not complete"
 
+# Each page that an installed page links to is installed.
+(cd "$prefix/share/doc/dslc" && find . -name '*.md' -exec grep -oH '](\([^):#]*/\)*[^):#/]*\.md' {} +) |
+	sed 's/:](/ /' >"$scratch/links"
+[ -s "$scratch/links" ] || fail "no page is installed"
+while read -r page link; do
+	[ -f "$prefix/share/doc/dslc/${page%/*}/$link" ] || fail "$page links to $link, which is not installed"
+done <"$scratch/links"
+
 cd "$scratch/examples/with-cmake"
 try cmake -S . -B build -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$cc" \
 	-DCMAKE_C_FLAGS="$flags"
