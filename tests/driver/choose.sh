@@ -57,8 +57,8 @@ lacks err "cluster ("
 expect 0 check -v open.gemm -Dschedule="auto; cluster (2,1);" --for M=4096,N=4096,K=4096
 has err 'schedule="roles'
 lacks err "cluster ("
-expect 0 -q --emit=ir --stop-after=frontend open.gemm -Dschedule="auto; cluster (2,1);" --for M=4096,N=4096,K=4096 -o kept.ir
-has kept.ir "cluster=" roles=
+expect 0 -q --emit=ir open.gemm -Dschedule="auto; cluster (2,1);" --for M=4096,N=4096,K=4096 -o kept.ir
+has kept.ir "cluster=(2,1)" roles=cooperative
 # with a split of the source, clusters of more CTAs than run together are no candidates; nor is what split_k refuses
 for clauses in "split_k 4" "split_k 16" "split_k 4; sums workspace" "cluster (8,1)"; do
 	sed "s/^}/    schedule { auto; $clauses; }\n}/" open.gemm >split.gemm
