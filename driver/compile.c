@@ -50,7 +50,9 @@ static void define_set(Ctx *c, FrontendOpt *fo, const char *text)
 	int i = 0;
 	while (i < fo->ndefines && fo->defines[i].name != name)
 		i++;
-	fo->defines[i] = (Define){name, eq ? ctx_str(c, eq + 1) : "1", false};
+	fo->defines[i] = (Define){.name = name,
+				  .value = eq ? ctx_str(c, eq + 1) : "1",
+				  .under = fo->defines[i].value};
 	if (i == fo->ndefines)
 		fo->ndefines++;
 }

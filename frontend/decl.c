@@ -23,8 +23,10 @@ Define *define_of(Sema *s, const char *name)
 {
 	const char *own = s->kernel ? ctx_strf(s->ctx, "%s.%s", s->kernel->name, name) : name;
 	Define *one = define_named(s, own), *all = define_named(s, name);
-	if (one && all)
+	if (one && all) {
 		all->used = true;
+		one->under = one->under ? one->under : all->value;
+	}
 	return one ? one : all;
 }
 

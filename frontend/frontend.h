@@ -9,7 +9,8 @@ typedef struct {
 	/* -DNAME=VALUE: replaces the value of a const of the file; of one kernel where the name is
 	 * kernel.NAME. `schedule` has clauses of an open schedule, or in braces all of any. */
 	const char *name, *value;
-	bool used; /* set when something took it */
+	bool used;         /* set when something took it */
+	const char *under; /* the value that this one took the place of; NULL: none */
 } Define;
 
 /* What the source leaves open and no define closes: a const that picks its value, the schedule of a

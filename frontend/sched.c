@@ -476,13 +476,18 @@ void sched_ahead(Sema *s, Node *body)
 	Define *d = define_of(s, "schedule");
 	bool whole = d && d->value && *d->value == '{';
 	bool open = multiplies(body) && (!n || is_auto(n) || clause_of(n, "auto"));
+	if (open && d && d->under) { /* a schedule left open by -D, and what was chosen for it */
+		Define first = {.name = d->name, .value = d->under};
+		const Node *kept = define_read(s, &first, ";", parse_clauses);
+		n = kept && clause_of(kept, "auto") ? merged(s, n, kept) : n;
+	}
 	const Node *given = d && (open || whole) ? define_read(s, d, ";", parse_clauses) : NULL;
 	if (given && whole && clause_of(given, "auto"))
 		reject(s, given->loc, D_E0308,
 		       "auto leaves a schedule open, which -D closes: leave it out");
 	if (given)
 		n = merged(s, whole ? NULL : n, given);
-	else if (open && !d)
+	if (open && (!d || (given && !whole && clause_of(given, "auto"))))
 		choice_add(s, (Choice){.name = "schedule", .loc = n ? n->loc : s->kernel->loc});
 	if (given && at < body->kids.n)
 		body->kids.at[at] = n;

@@ -43,7 +43,7 @@ static void put_terms(const Chooser *c, const Entry *e, Buf *out)
 static void put_one(const Chooser *c, Buf *out)
 {
 	const CostSizes *s = &c->sizes.at[0];
-	/* of several products, whose sizes the model adds up */
+	/* of several products, whose sizes the model adds up, and of groups */
 	const SizeArgs *given = choices_work(&c->of)->several ? c->of.opt->sizes : NULL;
 	const Entry *next = runner_up(c);
 	bool measured = c->measured == c->chosen.at[0];

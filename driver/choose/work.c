@@ -157,14 +157,37 @@ static bool names_rows(const Side *s, const char *name)
 	return ix_uses(s->rows->ix[s->row_of], name);
 }
 
-/* How many products there are: tiles along the names of the grid that move neither side's rows. */
+/* How many products there are: tiles along the names of the grid that move neither side's rows. Of
+ * a grid of groups: each group is one; its first names are the group, a row and an end. */
 static const Ix *batch_of(Ctx *c, const Op *grid, const Side side[2])
 {
-	const Ix *all = ix_const(c, 1);
-	for (int i = 0; i < grid->nsym && !op_is_of_groups(grid); i++)
+	enum { OF_GROUPS = 3 };
+	bool groups = HAS_IN(grid, ENDS);
+	const Ix *all = groups ? IX(grid, GROUPS) : ix_const(c, 1);
+	for (int i = groups ? OF_GROUPS : 0; i < grid->nsym; i++)
 		if (!names_rows(&side[0], grid->sym[i]) && !names_rows(&side[1], grid->sym[i]))
 			all = ix_mul(c, all, grid->ix[i]);
 	return all;
+}
+
+static bool names_group(const Op *tile, const char *group)
+{
+	bool names = false;
+	for (int i = 0; i < tile->nix; i++)
+		names |= ix_uses(tile->ix[i], group);
+	return names;
+}
+
+/* Only the device knows the groups: all count as equal. Of M rows in G groups each has M / G. */
+static void share_groups(Ctx *c, const Op *grid, const Op *along_k, const Side side[2], Work *w)
+{
+	const Ix **extent[] = {&w->m, &w->n};
+	for (int i = 0; i < 2 && HAS_IN(grid, ENDS); i++)
+		if (names_rows(&side[i], grid->sym[1]) && !names_group(side[i].rows, grid->sym[0]))
+			*extent[i] = ix_ceil_div(c, *extent[i], IX(grid, GROUPS));
+	if (along_k)
+		w->k = ix_ceil_div(c, w->k, IX(along_k, GROUPS));
+	w->several |= along_k || HAS_IN(grid, ENDS);
 }
 
 static int64_t elements_of(const Op *tile)
@@ -255,6 +278,7 @@ bool work_of(const Kernel *kernel, Work *w)
 	w->variant.tile_k = (int)extent_of(s[0].tile, s[0].col);
 	if (!w->pitch_a || !w->pitch_b || !read_products(k, mma, s, w))
 		return false;
+	share_groups(c, grid, kernel_find(k, OP_GROUPS_AT), s, w);
 	read_epilogue(k, op_parent(mma), w);
 	read_schedule(k, mma, &w->variant);
 	read_stages(k, w);

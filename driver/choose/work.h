@@ -13,7 +13,7 @@ typedef struct {
 	/* Over the sizes of the kernel; pitches in bytes. */
 	const Ix *m, *n, *k, *batch, *pitch_a, *pitch_b;
 	int tensor[2]; /* arguments of the kernel: A, B */
-	bool several;  /* products that make up one */
+	bool several;  /* products that make up one, or groups */
 } Work;
 
 /* Reads the tile stage. False where the kernel is no product that the model knows: no mma, several

@@ -30,6 +30,8 @@ bench 2 --size $size,L=3
 has err "kernel small has no size L; it takes"
 bench 2 --size M=0,N=8,K=8
 has err "output D has no elements: there is nothing to time"
+expect 1 bench "$root/examples/pick/pick.gemm" --size M=64
+has err "error[E0612]"
 bench 1 --size $size --kernel big
 has err "error[E0313]: there is no kernel big in this file"
 for device in sim sim:seed=2; do

@@ -31,6 +31,19 @@ sed '/schedule/d' "$root/examples/gallery/swiglu.gemm" >twice.gemm
 expect 0 check -v twice.gemm --for M=4096,N=4096,K=4096
 has err "swiglu for M=4096,N=4096,K=4096 on NVIDIA H200"
 
+# groups count as equal: of 4096 rows in 8 groups each has 512, of rows that are summed too; with a fixed capacity each may have all
+for case in "grouped M=4096,N=14336,K=4096,G=8 2400" "capacity M=4096,N=14336,K=4096,G=8 28672" \
+	"wgrad N=14336,T=4096,K=4096,G=8 28672"; do
+	set -- $case
+	awk -v file="<!-- file: $1.gemm -->" '$0 == file { mine = 1 } /^```/ { if (on) exit; on = mine; next } on' "$root/docs/book/groups.md" >"$1.gemm"
+	sed -i 's/pick(64, 128)/128/; s/pick(64, 128, 192)/192/' "$1.gemm"
+	expect 0 check -v "$1.gemm" --for "$2"
+	has err "  $3 tiles, " " for $2 on NVIDIA H200"
+done
+for us in $(sed -n 's/^  estimate \([0-9]*\).*/\1/p' err); do
+	[ "$us" -lt 1600 ] || fail "the gradient of weights counts all rows for each group: $us us"
+done
+
 # what is written is kept
 expect 0 check -v open.gemm -DbM=128 --for M=16,N=4096,K=4096
 lacks err "bM="
@@ -40,6 +53,12 @@ expect 0 check -v kept.gemm --for M=4096,N=4096,K=4096
 lacks err pingpong "cluster ("
 expect 0 check -v kept.gemm --for M=96,N=18944,K=8952
 lacks err "cluster ("
+# nor is a clause of -D less than one of the source: what it omits is chosen
+expect 0 check -v open.gemm -Dschedule="auto; cluster (2,1);" --for M=4096,N=4096,K=4096
+has err 'schedule="roles'
+lacks err "cluster ("
+expect 0 -q --emit=ir open.gemm -Dschedule="auto; cluster (2,1);" --for M=4096,N=4096,K=4096 -o kept.ir
+has kept.ir "cluster=(2,1)" roles=cooperative
 # with a split of the source, clusters of more CTAs than run together are no candidates; nor is what split_k refuses
 for clauses in "split_k 4" "split_k 16" "split_k 4; sums workspace" "cluster (8,1)"; do
 	sed "s/^}/    schedule { auto; $clauses; }\n}/" open.gemm >split.gemm

@@ -33,7 +33,7 @@ static int defines_read(char *text, Define *d)
 	static char store[DEFINES_MAX][2][64];
 	for (char *s = text; (s = strstr(s, "// define ")) && n < DEFINES_MAX; s++) {
 		sscanf(s, "// define %63[^=]=%63[^\r\n]", store[n][0], store[n][1]);
-		d[n] = (Define){store[n][0], store[n][1], false};
+		d[n] = (Define){.name = store[n][0], .value = store[n][1]};
 		n++;
 	}
 	return n;
