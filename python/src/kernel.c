@@ -411,7 +411,9 @@ static bool launch_here(Call *c, const Loaded *l)
 		is_gpu(where) ? dsl_launch(l->mod, l->desc->name, c->c.args, n, c->stream, &c->opts)
 			      : simulate(dev, l->desc, &c->c, &what);
 	PyEval_RestoreThread(other);
-	return st == DSL_ERR_WORKSPACE ? space_launch(dev, where.id, c->own, &what) : py_ok(st);
+	if (st == DSL_ERR_WORKSPACE || st == DSL_ERR_SEMAPHORES)
+		return space_launch(dev, where.id, c->own, &what);
+	return py_ok(st);
 }
 
 static bool launch(Call *c)

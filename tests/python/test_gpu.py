@@ -148,6 +148,14 @@ class Gpu(unittest.TestCase):
                 self.right()
                 self.assertEqual(self.driver.fake_gpu_stream(), stream)
 
+    def test_semaphores(self):
+        """A kernel that needs only semaphores has those of a pool, for tensors of torch too."""
+        k = dslc.loads(SMALL.read_text().replace("roles none;", "roles cooperative; persistent dynamic;"))
+        x = self.x
+        for own in lambda t: t, Torch:
+            k(own(x.fast("A")), own(x.fast("B")), out=own(x.fast("D")), stream=0x5000)
+            self.assertEqual(self.driver.fake_gpu_stream(), 0x5000)
+
     def moved(self, by):
         """A two bytes further on, in the gap after it."""
         x = self.x
