@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* new.c - dslc new NAME: a first kernel, and a program that calls it and checks the result.
  *     dslc new gemm              gemm.gemm, gemm.py
- *     dslc new gemm --host c     gemm.gemm, gemm.c
+ *     dslc new gemm --host c     gemm.gemm, gemm_host.c; gemm.c is the cubin in C
  * The texts are the files of this folder, where @NAME@ stands for the name of the files. */
 #include "driver/files.h"
 #include "driver/new/texts.h" /* written by CMake */
@@ -40,14 +40,14 @@ static bool write_one(Ctx *c, const char *path, const char *name, const char *te
 
 int tool_new(const Options *o)
 {
-	const NewFile files[] = {{"gemm", kernel_gemm},
-				 o->host_c ? (NewFile){"c", program_c}
-					   : (NewFile){"py", program_py}};
+	const NewFile files[] = {{".gemm", kernel_gemm},
+				 o->host_c ? (NewFile){"_host.c", program_c}
+					   : (NewFile){".py", program_py}};
 	Ctx *c = tool_ctx(o);
 	const char *stem = o->inputs.at[0], *paths[COUNTOF(files)];
 	bool ok = true;
 	for (size_t i = 0; i < COUNTOF(files); i++) {
-		paths[i] = ctx_strf(c, "%s.%s", stem, files[i].ending);
+		paths[i] = ctx_strf(c, "%s%s", stem, files[i].ending);
 		ok &= is_free(c, paths[i]);
 	}
 	for (size_t i = 0; i < COUNTOF(files) && ok; i++)

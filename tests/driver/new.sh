@@ -16,10 +16,10 @@ has out "right as the source says"
 
 mkdir sub
 expect 0 new sub/my_kernel --host=c
-has out "sub/my_kernel.gemm" "sub/my_kernel.c"
-(cd sub && "$dslc" -q my_kernel.gemm --emit=header)
+has out "sub/my_kernel.gemm" "sub/my_kernel_host.c"
+(cd sub && "$dslc" -q my_kernel.gemm --emit=header,c)
 grep -q 'my_kernel_cubin' sub/my_kernel.h || fail "the header has no cubin of that name"
-"${CC:-cc}" -std=c11 -Wall -Wextra -Werror -fsyntax-only -I"$root/runtime" sub/my_kernel.c || fail "the C program does not compile"
+"${CC:-cc}" -std=c11 -Wall -Wextra -Werror -fsyntax-only -I"$root/runtime" sub/my_kernel_host.c sub/my_kernel.c || fail "the C program does not compile"
 
 # What is there stays, and nothing else is written.
 echo mine >other.py

@@ -163,7 +163,7 @@ static void fixed_mistakes_are_gone(void **state)
 /* An edit in the value of -D has no file. */
 static void defines_have_no_edits(void **state)
 {
-	Define d[] = {{"a", "cooperativ", false}};
+	Define d[] = {{.name = "a", .value = "cooperativ"}};
 	FrontendOpt opt = {.defines = d, .ndefines = 1, .syntax_only = true};
 	Ctx *c = ctx_new();
 	(void)state;

@@ -125,7 +125,10 @@ static void targets(void **state)
 
 static void define_marks_use(void **state)
 {
-	Define d[] = {{"a", "1", false}, {"b", "1", false}, {"a", "2", false}, {"c", NULL, false}};
+	Define d[] = {{.name = "a", .value = "1"},
+		      {.name = "b", .value = "1"},
+		      {.name = "a", .value = "2"},
+		      {.name = "c"}};
 	FrontendOpt opt = {.defines = d, .ndefines = 4, .syntax_only = true};
 	static const char text[] = "const a = 0, c = 7; static_assert(a == 2 && c == 1);";
 	Ctx *c = ctx_new();
