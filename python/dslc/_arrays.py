@@ -10,7 +10,7 @@ import contextlib
 import sys
 from typing import Any, Callable, Iterator, Mapping, Optional
 
-# Of an element type, the dtype; then of NumPy without ml_dtypes, and of torch before it had fp8, the integers that hold its bits
+# For each element type: its dtype; the integer type that holds its bits, for NumPy without ml_dtypes and torch without fp8
 _TYPES = {"bf16": "bfloat16 uint16", "e4m3": "float8_e4m3fn uint8", "e5m2": "float8_e5m2 uint8", "f16": "float16", "f32": "float32",
           "tf32": "float32", "f64": "float64", **{f"{s}{n}": f"{w}{n}" for s, w in (("s", "int"), ("u", "uint")) for n in (8, 16, 32, 64)}}
 FLOATS = ("bf16", "f16", "f32", "f64", "tf32", "e4m3", "e5m2")
@@ -69,7 +69,7 @@ def is_of_ml_dtypes(x: Any) -> bool:
 
 
 def of_torch(elem: str) -> Any:
-    """The dtype of torch for an element type."""
+    """Return the torch dtype of an element type."""
     torch, (own, *bits) = sys.modules["torch"], _TYPES[elem].split()
     return getattr(torch, own, None) or getattr(torch, bits[0] if bits else own)
 

@@ -149,7 +149,7 @@ class Gpu(unittest.TestCase):
                 self.assertEqual(self.driver.fake_gpu_stream(), stream)
 
     def test_semaphores(self):
-        """A kernel that needs only semaphores has those of a pool, for tensors of torch too."""
+        """A pool provides semaphores to a kernel that needs no workspace, also if its tensors are torch tensors."""
         k = dslc.loads(SMALL.read_text().replace("roles none;", "roles cooperative; persistent dynamic;"))
         x = self.x
         for own in lambda t: t, Torch:
