@@ -202,7 +202,7 @@ static void explain_verify(Buf *out)
 	buf_printf(out, "\n");
 #define PROVED(text) add_claim(out, text);
 #include "driver/explain/claims.def"
-	buf_printf(out, "\nThis is proved of its IR. It is taken for granted that:\n\n");
+	buf_printf(out, "\nThe proof is about the IR of the kernel. It assumes the following:\n\n");
 #define ASSUMED(text) add_claim(out, text);
 #include "driver/explain/claims.def"
 }

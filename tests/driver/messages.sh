@@ -82,7 +82,7 @@ empty err
 expect 0 -S --verify=full --time-report small.gemm -o x.ptx
 has err "check: " " states"
 expect 0 --explain=verify
-has out "No warp waits for ever" "taken for granted" "Scheduling is fair."
+has out "No warp waits for ever" "It assumes the following" "The scheduler is fair"
 empty err
 rm x.ptx
 expect 2 check --size M=1 small.gemm
