@@ -59,7 +59,11 @@ const Layout *tv_of_part(Ctx *c, const Layout *tv, const Layout *whole, const La
 int64_t tv_register_offset(const Layout *tv, int reg); /* of thread 0 */
 int tv_register_at(const Type *t, int64_t offset);     /* the reverse; -1: none */
 int tv_source(const Type *whole, int reg,
-	      const Type *part);     /* what the part has for that register */
+	      const Type *part); /* what the part has for that register */
+/* The registers of `from` that hold, in the four lanes of a quad, the elements of that word of
+ * `to`, four of 8 bits: an accumulator's pairs of columns, as A's fours. False: `to` has none. */
+bool tv_quad(const Type *from, const Type *to, int word, int reg[4]);
+bool tv_quads(const Type *from, const Type *to); /* each of its words */
 int64_t tv_places(const Layout *tv); /* elements held, those held several times counted once */
 /* Lanes or warps so far apart, 1, 2 .., that hold others of the whole and would hold the same of
  * the part; or each a half of that: the one with the higher number what lies so far after. */

@@ -145,6 +145,43 @@ int tv_source(const Type *whole, int reg, const Type *part)
 	return tv_register_at(part, part_offset(whole->layout, part->layout, offset));
 }
 
+/* Lane q of a quad has columns 2q, 2q + 1, 2q + 8 and 2q + 9, and gets 4q .. 4q + 3. */
+bool tv_quad(const Type *from, const Type *to, int word, int reg[4])
+{
+	int64_t column = number(tup_get(to->layout->stride, 1));
+	int64_t first = tv_register_offset(to->tv, 4 * word);
+	for (int i = 0; i < 4; i++) {
+		reg[i] = tv_register_at(from, first + (i / 2 * 8 + i % 2) * column);
+		if (reg[i] < 0 || tv_register_offset(to->tv, 4 * word + i) != first + i * column)
+			return false;
+	}
+	return true;
+}
+
+/* The lanes of a quad are the first mode of threads; others hold the same rows of both. */
+static bool quads_of_threads(const Type *from, const Type *to)
+{
+	int64_t column = number(tup_get(to->layout->stride, 1));
+	Modes a = modes_of(from->tv, 0), b = modes_of(to->tv, 0);
+	bool same = a.n == b.n;
+	for (int i = 0; i < a.n && same; i++)
+		same = a.extent[i] == b.extent[i] &&
+		       (i ? a.stride[i] == b.stride[i]
+			  : a.extent[0] == 4 && a.stride[0] == 2 * column &&
+					b.stride[0] == 4 * column);
+	return same;
+}
+
+bool tv_quads(const Type *from, const Type *to)
+{
+	int reg[4], words = type_regs(to) / 4;
+	bool fits = from->layout == to->layout && type_regs(from) == type_regs(to) &&
+		    words * 4 == type_regs(to) && quads_of_threads(from, to);
+	for (int i = 0; i < words && fits; i++)
+		fits = tv_quad(from, to, i, reg);
+	return fits;
+}
+
 int64_t tv_places(const Layout *tv)
 {
 	int64_t n = 1;

@@ -22,6 +22,7 @@ const char *kernel_rule(const Kernel *k); /* of its attributes */
 const char *reg_type_rule(const Kernel *k, const Type *t);
 const char *elt_rule(const Kernel *k, const Op *op);
 const char *reduce_rule(const Kernel *k, const Op *op);
+const char *quads_rule(const Kernel *k, const Op *op);
 const char *move_rule(const Kernel *k, const Op *op);
 int64_t op_regs(const Kernel *k, const Op *op, int i); /* that an op touches of its i-th operand */
 

@@ -428,6 +428,7 @@ static const Rule rules[OP_COUNT] = {
 	[OP_PART] = {.kinds = "r=r", .rule = rule_part},
 	[OP_ADD_TO] = {.kinds = "rr", .rule = rule_add_to},
 	[OP_MOVE] = {.kinds = "rr", .rule = move_rule},
+	[OP_QUADS] = {.kinds = "r=r", .rule = quads_rule},
 	[OP_REDUCE] = {.kinds = "r=r", .rule = reduce_rule, .needs = {{A_COMBINE, ST_ANY}}},
 	[OP_LOAD] = {.kinds = "rgg", .rule = rule_load},
 	[OP_LOAD_SHARED] = {.kinds = "rs"},

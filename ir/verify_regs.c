@@ -181,6 +181,16 @@ const char *reduce_rule(const Kernel *k, const Op *op)
 	return meets ? exchange_rule(from, to) : NULL;
 }
 
+const char *quads_rule(const Kernel *k, const Op *op)
+{
+	const Type *from = IN(op, X).val->type, *to = op->out->type;
+	(void)k;
+	return from->elem == to->elem && elem_rows[to->elem].bits == 8 && from->tv && to->tv &&
+			       tv_quads(from, to)
+		       ? NULL
+		       : "quads turn an accumulator's pairs of columns, of 8 bits, into A's fours";
+}
+
 const char *move_rule(const Kernel *k, const Op *op)
 {
 	const Type *to = IN(op, TO).val->type, *from = IN(op, FROM).val->type;

@@ -225,10 +225,26 @@ static bool reads_operand(Ctx *c, const Op *mma, int i)
 	return i == 1 ? tiled_mma_reads(c, t, v) : v->tv == tiled_mma_tv_of(c, t, 2);
 }
 
+/* An accumulator of 8 bits has pairs of columns where A has fours, which the lanes of a quad
+ * exchange. */
+static void regroup(Kernel *k, Op *mma)
+{
+	Val *v = IN(mma, A).val;
+	if (!is_registers(v) || !v->type->tv || elem_rows[v->type->elem].bits != 8)
+		return;
+	const Type *as = type_frag(k->ctx, v->type->elem, v->type->layout,
+				   tiled_mma_tv_of(k->ctx, op_tiled_mma(k->ctx, mma), 1));
+	if (as == v->type || !tv_quads(v->type, as))
+		return;
+	Op *quads = op_before(k, mma, OP_QUADS);
+	op_in(k, quads, v, NULL);
+	IN(mma, A).val = op_result(k, quads, ctx_strf(k->ctx, "%s.a", v->name), as);
+}
+
 static void check_operand(Kernel *k, const Op *mma, int i)
 {
 	const char *remedy =
-		i == 1 ? "A is a value of 16 bits computed from an accumulator whose mma "
+		i == 1 ? "A is a value of 8 or 16 bits computed from an accumulator whose mma "
 			 "is arranged along m as this one"
 		       : "B is a tile, or computed from tiles that are read here";
 	const Val *v = mma->in[i].val;
@@ -271,6 +287,8 @@ PASS_OF(spread)
 			check_alike(k, op);
 		if (op->kind == OP_REDUCE && kernel_multiplies(k) && !pass_failed(k))
 			check_rows(k, op);
+		if (op_is_mma(op))
+			regroup(k, op);
 		for (int i = 1; i <= 2 && op_is_mma(op) && !pass_failed(k); i++)
 			check_operand(k, op, i);
 	}

@@ -56,9 +56,12 @@ static bool no_registers(const Case *c)
 	return in_registers(c) && !*row_of(c)->tv_a;
 }
 
+/* Two neighbours along k a lane, as an accumulator has them, or by fours in place of these. */
 static bool other_registers(const Case *c)
 {
-	return in_registers(c) && *row_of(c)->tv_a && elem_rows[row_of(c)->a].bits != 16;
+	int bits = elem_rows[row_of(c)->a].bits;
+	bool pairs = bits == 64 && row_of(c)->k == 8;
+	return in_registers(c) && *row_of(c)->tv_a && bits > 16 && !pairs;
 }
 
 static bool no_output(const Case *c)
@@ -72,7 +75,7 @@ static const Rule rules[] = {
 	{"E0301", "an output has no integers of more than 32 bits", no_output},
 	{"E0404", "`wgmma` reads A of 8 or 32 bits along K only", a_turned},
 	{"E0404", "`wgmma` reads B of 8 or 32 bits along K only", b_turned},
-	{"E0405", "only values of 16 bits have the register layout of A", other_registers},
+	{"E0405", "A of 32 or 64 bits lies in another order", other_registers},
 };
 enum { RULES = sizeof rules / sizeof *rules };
 

@@ -69,7 +69,7 @@ def walk(number, words):
     verdict = words[-1]
     with open(name, "w", encoding="ascii") as f:
         f.write(program(*words[:-1]))
-    sizes = "M=72,N=40,K=80" + (",L=32" if words[7] == "registers" else "")
+    sizes = "M=72,N=40,K=80" + (f",L={DEEP[BITS[words[1]]]}" if words[7] == "registers" else "")
     command = [dslc, "run", name, "--size", sizes, "--device", device] if verdict == "works" else \
         [dslc, name, "-o", f"{name}.cubin"]
     environment = dict(os.environ)
