@@ -185,6 +185,7 @@ LLVMValueRef cg_ticket(Cg *g, const Ix *first, const Ix *tiles, const Ix *listed
 LLVMBasicBlockRef cg_new_block(Cg *g, const char *name);
 void cg_goto(Cg *g, LLVMBasicBlockRef to); /* ends the block; goes on in `to` */
 LLVMValueRef cg_lane(Cg *g);               /* of the thread in its warp */
+LLVMValueRef cg_of_lane(Cg *g, LLVMValueRef x, LLVMValueRef lane); /* that lane's x, of 32 bits */
 LLVMValueRef cg_call(Cg *g, const char *intrinsic, LLVMTypeRef overload, LLVMValueRef *args, int n);
 LLVMValueRef cg_pinned(Cg *g, LLVMValueRef x); /* of 32 bits: computed where it stands */
 LLVMValueRef cg_int32(const Cg *g, int64_t v);
@@ -196,7 +197,8 @@ LLVMValueRef cg_vector(Cg *g, const Bound *v, int first, int n);
 void cg_set_bits(Cg *g, const Bound *v, int first, LLVMValueRef bits);       /* of one word */
 void cg_set_vector(Cg *g, const Bound *v, int first, int n, LLVMValueRef x); /* the reverse */
 LLVMTypeRef cg_vector_type(const Cg *g, const Bound *v, int n);
-LLVMValueRef cg_packed(Cg *g, const Bound *v, int word); /* so many registers as an i32 */
+LLVMValueRef cg_packed(Cg *g, const Bound *v, int word);     /* so many registers as an i32 */
+LLVMValueRef cg_pack(Cg *g, const Bound *v, const int *reg); /* these */
 
 const char *cg_unpack(Elem e); /* what makes a pair of e, 16 bits, one of f16 */
 

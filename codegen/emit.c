@@ -394,9 +394,7 @@ void emit_ROLE(Cg *g, const Op *op)
 /* x, from the lane that has it: what exchanges values between lanes is never moved. */
 LLVMValueRef cg_pinned(Cg *g, LLVMValueRef x)
 {
-	LLVMValueRef lane = cg_call(g, "llvm.nvvm.read.ptx.sreg.laneid", NULL, NULL, 0);
-	LLVMValueRef args[4] = {cg_int32(g, -1), x, lane, cg_int32(g, 31)};
-	return cg_call(g, "llvm.nvvm.shfl.sync.idx.i32", NULL, args, 4);
+	return cg_of_lane(g, x, cg_call(g, "llvm.nvvm.read.ptx.sreg.laneid", NULL, NULL, 0));
 }
 
 void emit_LET(Cg *g, const Op *op)

@@ -301,10 +301,23 @@ LLVMValueRef cg_vector(Cg *g, const Bound *v, int first, int n)
 	return out;
 }
 
+/* Registers of less than 16 bits, the first in the lowest. */
+LLVMValueRef cg_pack(Cg *g, const Bound *v, const int *reg)
+{
+	int bits = elem_rows[v->val->type->elem].bits;
+	LLVMValueRef all = NULL;
+	for (int i = 0; i < 32 / bits; i++) {
+		LLVMValueRef x = LLVMBuildZExt(g->b, cg_reg(g, v, reg[i]), g->m->i32, "");
+		x = LLVMBuildShl(g->b, x, cg_int32(g, (int64_t)i * bits), "");
+		all = all ? LLVMBuildOr(g->b, all, x, "") : x;
+	}
+	return all;
+}
+
 LLVMValueRef cg_packed(Cg *g, const Bound *v, int word)
 {
-	int bits = elem_rows[v->val->type->elem].bits, per = 32 / bits;
-	LLVMValueRef all = NULL;
+	enum { MOST = 8 };
+	int bits = elem_rows[v->val->type->elem].bits, per = 32 / bits, reg[MOST];
 	if (v->bits)
 		return v->bits[word];
 	if (v->packed)
@@ -313,12 +326,9 @@ LLVMValueRef cg_packed(Cg *g, const Bound *v, int word)
 		return cg_vector(g, v, word * per, per);
 	if (bits == 32)
 		return LLVMBuildBitCast(g->b, cg_reg(g, v, word), g->m->i32, "");
-	for (int i = 0; i < per; i++) {
-		LLVMValueRef x = LLVMBuildZExt(g->b, cg_reg(g, v, word * per + i), g->m->i32, "");
-		x = LLVMBuildShl(g->b, x, cg_int32(g, (int64_t)i * bits), "");
-		all = all ? LLVMBuildOr(g->b, all, x, "") : x;
-	}
-	return all;
+	for (int i = 0; i < per; i++)
+		reg[i] = word * per + i;
+	return cg_pack(g, v, reg);
 }
 
 void cg_set_bits(Cg *g, const Bound *v, int first, LLVMValueRef bits)

@@ -57,12 +57,6 @@ static LLVMValueRef choose(Cg *g, LLVMIntPredicate p, LLVMValueRef a, LLVMValueR
 	return LLVMBuildSelect(g->b, LLVMBuildICmp(g->b, p, a, b, ""), a, b, "");
 }
 
-static LLVMValueRef of_lane(Cg *g, LLVMValueRef x, LLVMValueRef lane)
-{
-	LLVMValueRef args[4] = {cg_int32(g, -1), x, lane, cg_int32(g, LANES - 1)};
-	return cg_call(g, "llvm.nvvm.shfl.sync.idx.i32", NULL, args, 4);
-}
-
 /* Of the lane so many below; lanes below those keep their own. */
 static LLVMValueRef of_below(Cg *g, LLVMValueRef x, int by)
 {
@@ -127,7 +121,7 @@ static LLVMValueRef rows_used(const Walk *w, LLVMValueRef group, LLVMValueRef sa
 /* What the groups up to here have together. */
 static LLVMValueRef so_far(const Walk *w, Keep i)
 {
-	return of_lane(w->g, get(w, i), cg_int32(w->g, LANES - 1));
+	return cg_of_lane(w->g, get(w, i), cg_int32(w->g, LANES - 1));
 }
 
 /* The largest end of the lanes below, or what was the largest before. */
@@ -295,10 +289,10 @@ void emit_GROUPS_FIND(Cg *g, const Op *op)
 	Walk w = walk_begin(g, op);
 	LLVMValueRef x = cg_i32(g, IX(op, WHICH));
 	walk_to(&w, x);
-	LLVMValueRef lane = lane_of(&w, x), first = of_lane(g, get(&w, FIRST), lane),
-		     last = of_lane(g, get(&w, LAST), lane);
-	LLVMValueRef before =
-		LLVMBuildSub(g->b, of_lane(g, get(&w, TILES), lane), tiles_of(&w, first, last), "");
+	LLVMValueRef lane = lane_of(&w, x), first = cg_of_lane(g, get(&w, FIRST), lane),
+		     last = cg_of_lane(g, get(&w, LAST), lane);
+	LLVMValueRef before = LLVMBuildSub(g->b, cg_of_lane(g, get(&w, TILES), lane),
+					   tiles_of(&w, first, last), "");
 	LLVMValueRef group = LLVMBuildAdd(g->b, get(&w, BASE), lane, "");
 	LLVMValueRef end = LLVMBuildSub(g->b, w.groups, cg_int32(g, 1), "");
 	bind(g, op, 0, choose(g, LLVMIntSLT, group, end));

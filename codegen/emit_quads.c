@@ -7,24 +7,6 @@
 
 enum { LOW = 0x5410, HIGH = 0x7632 /* two bytes of each of two words */ };
 
-static LLVMValueRef of_lane(Cg *g, LLVMValueRef x, LLVMValueRef lane)
-{
-	LLVMValueRef args[4] = {cg_int32(g, -1), x, lane, cg_int32(g, 31)};
-	return cg_call(g, "llvm.nvvm.shfl.sync.idx.i32", NULL, args, 4);
-}
-
-/* Four registers of a thread, of 8 bits each. */
-static LLVMValueRef word_of(Cg *g, const Bound *v, const int reg[4])
-{
-	LLVMValueRef all = NULL;
-	for (int i = 0; i < 4; i++) {
-		LLVMValueRef x = LLVMBuildZExt(g->b, cg_reg(g, v, reg[i]), g->m->i32, "");
-		x = LLVMBuildShl(g->b, x, cg_int32(g, i * 8), "");
-		all = all ? LLVMBuildOr(g->b, all, x, "") : x;
-	}
-	return all;
-}
-
 /* Whose words a lane reads, and which bytes of them: the same for all words. */
 typedef struct {
 	LLVMValueRef lane[2], bytes;
@@ -52,8 +34,8 @@ void emit_QUADS(Cg *g, const Op *op)
 	to->bits = NEWN(g->arena, LLVMValueRef, n / 4);
 	for (int w = 0; w < n / 4; w++) {
 		tv_quad(from.val->type, op->out->type, w, reg);
-		LLVMValueRef own = word_of(g, &from, reg);
-		LLVMValueRef in[3] = {of_lane(g, own, s.lane[0]), of_lane(g, own, s.lane[1]),
+		LLVMValueRef own = cg_pack(g, &from, reg);
+		LLVMValueRef in[3] = {cg_of_lane(g, own, s.lane[0]), cg_of_lane(g, own, s.lane[1]),
 				      s.bytes};
 		to->bits[w] = cg_call(g, "llvm.nvvm.prmt", NULL, in, 3);
 		for (int i = 0; i < 4; i++)

@@ -279,12 +279,17 @@ LLVMValueRef cg_lane(Cg *g)
 	return LLVMBuildAnd(g->b, thread_id(g), cg_int32(g, 31), "");
 }
 
+LLVMValueRef cg_of_lane(Cg *g, LLVMValueRef x, LLVMValueRef lane)
+{
+	LLVMValueRef args[4] = {cg_int32(g, -1), x, lane, cg_int32(g, 31)};
+	return cg_call(g, "llvm.nvvm.shfl.sync.idx.i32", NULL, args, 4);
+}
+
 /* All lanes have the same; read from lane 0, so that ptxas knows it too. */
 static LLVMValueRef warp_id(Cg *g)
 {
 	LLVMValueRef warp = LLVMBuildLShr(g->b, thread_id(g), cg_int32(g, 5), "");
-	LLVMValueRef args[4] = {cg_int32(g, -1), warp, cg_int32(g, 0), cg_int32(g, 31)};
-	return cg_call(g, "llvm.nvvm.shfl.sync.idx.i32", NULL, args, 4);
+	return cg_of_lane(g, warp, cg_int32(g, 0));
 }
 
 static LLVMValueRef hardware_value(Cg *g, const char *name, const char *sreg)
