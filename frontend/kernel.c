@@ -482,7 +482,7 @@ static void kernel_reset(Sema *s, const Node *n)
 	s->groups = (GroupNames){0};
 	s->along = (GroupLoop){0};
 	s->regions.n = 0;
-	s->schedule = (Schedule){.loc = NOLOC, .consumers_loc = NOLOC};
+	s->schedule = (Schedule){.loc = NOLOC, .consumers_loc = NOLOC, .group_loc = NOLOC};
 }
 
 static bool kernel_name_is_free(Sema *s, const Node *n)

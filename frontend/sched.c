@@ -229,6 +229,12 @@ static void clause_roles(Sema *s, const Node *n)
 		kernel_str(s->kernel, A_ROLES, w->word);
 }
 
+/* Else it is of a define. */
+static bool in_source(const Sema *s, const Node *n)
+{
+	return n->loc.src == s->kernel_loc.src;
+}
+
 /* ------------------------------------------------------------------ groups */
 /* (8)   (8) along n: the words of a group from the i-th on */
 static bool group_words(Sema *s, const Node *n, int i)
@@ -237,6 +243,12 @@ static bool group_words(Sema *s, const Node *n, int i)
 	const Node *size = word_at(n, i), *word = word_at(n, i + 1), *along = word_at(n, i + 2);
 	if (!size)
 		return false;
+	if (s->schedule.group_loc.src == n->loc.src)
+		reject(s, n->loc, D_E0308,
+		       "persistent has a group, and group is a clause, too\ndelete one of them");
+	s->schedule.group_loc = n->loc;
+	if (in_source(s, n))
+		said(s, SAID_CLAUSE, clause_rows[CLAUSE_GROUP].word, n->loc, NULL);
 	if (bounded(s, size, &clause_rows[CLAUSE_GROUP], &v))
 		kernel_int(s->kernel, A_GROUP, v);
 	if (word && word->word == W_ALONG && (is_word(along, "m") || is_word(along, "n"))) {
@@ -315,6 +327,10 @@ static void check_split(Sema *s)
 	const Attr *cluster = attrs_get(&s->kernel->attrs, A_CLUSTER);
 	const Target *target = target_by_name(s->kernel->target);
 	Loc loc = s->schedule.loc;
+	if (parts == 1 && attrs_get(&s->kernel->attrs, A_SUMS))
+		diag(s->ctx, loc, D_W0209,
+		     "'sums' says where parts of k are added up, and split_k is 1\n"
+		     "add split_k, as in split_k 4;, or leave sums out");
 	if (parts == 1 || schedule_by_workspace(s->kernel) ||
 	    !target_takes(s, loc, FT_CLUSTERS, "write sums workspace, or leave split_k out"))
 		return;
@@ -384,6 +400,8 @@ static void clause_unknown(Sema *s, const Node *n)
 static void clause(Sema *s, const Node *n)
 {
 	ClauseId i = clause_find(n->name);
+	if (in_source(s, n))
+		said(s, SAID_CLAUSE, n->name, n->loc, NULL);
 	if (is_auto(n) && !n->kids.n)
 		return;
 	if (i == CLAUSE_COUNT)
@@ -418,7 +436,7 @@ void sched_block(Sema *s, const Node *n)
 		return;
 	}
 	s->schedule.loc = n->loc;
-	if (n->loc.src == s->kernel_loc.src) /* else it is of a define alone */
+	if (in_source(s, n))
 		said(s, SAID_SCHEDULE, NULL, n->loc, NULL);
 	if (n->name && !is_auto(n))
 		diag_fix(s->ctx,

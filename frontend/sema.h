@@ -177,6 +177,7 @@ typedef struct {
 	Loc loc; /* NOLOC: not written */
 	int64_t consumers;
 	Loc consumers_loc;
+	Loc group_loc;    /* of the last group that is read */
 	const Node *swap; /* its clause; NULL: none */
 } Schedule;
 

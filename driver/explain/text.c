@@ -315,7 +315,16 @@ static const char *clause_text(const Facts *f, ClauseId id)
 	return NULL;
 }
 
-static void schedule_lines(const Facts *f, const char *indent, Buf *b)
+/* A clause that the source does not have was chosen, or given by -Dschedule. */
+static const char *clause_reason(const Program *p, const Facts *f, const ClauseRow *row,
+				 AttrId given)
+{
+	bool elsewhere = given < ATTR_COUNT && attrs_get(&f->given, given) &&
+			 !find_said(p, SAID_CLAUSE, f->k->name, row->word);
+	return elsewhere ? "chosen, or given by -D" : facts_reason(f, row->reason, NULL, given);
+}
+
+static void schedule_lines(const Program *p, const Facts *f, const char *indent, Buf *b)
 {
 	for (int i = 0; i < CLAUSE_COUNT; i++) {
 		const ClauseRow *row = &clause_rows[i];
@@ -324,7 +333,7 @@ static void schedule_lines(const Facts *f, const char *indent, Buf *b)
 			continue;
 		AttrId given = i == CLAUSE_ROLES ? A_ROLE_REGS : row->attr; /* registers are why */
 		rejected(b, indent, f, row->reason);
-		line(b, indent, text, facts_reason(f, row->reason, NULL, given));
+		line(b, indent, text, clause_reason(p, f, row, given));
 	}
 }
 
@@ -332,7 +341,7 @@ static const char *schedule_text(const Program *p, const Facts *f, const char *i
 {
 	Buf b = {0};
 	buf_printf(&b, "schedule {\n");
-	schedule_lines(f, indent, &b);
+	schedule_lines(p, f, indent, &b);
 	buf_printf(&b, "%s}", indent);
 	return ctx_buf(p->c, &b);
 }

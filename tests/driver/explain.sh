@@ -26,6 +26,10 @@ has full.gemm 'bN = 64' 'R = pingpong' 'roles pingpong { producer 1 warp regs 40
 expect 0 explain full.gemm -o again.gemm
 lacks again.gemm 'rejected'
 has again.gemm '//: as written'
+# A clause that the source does not state is not called written.
+expect 0 explain "$root/examples/pick/pick.gemm" '-Dschedule=roles pingpong; persistent;' -o open.gemm
+has open.gemm 'persistent on;                //: chosen, or given by -D'
+lacks open.gemm 'as written'
 
 # How many CTAs run at one time, and with sizes, in how many rounds.
 expect 0 explain "$schedules" -DCM=2 -DCN=2 --size M=4096,N=4096 --json -

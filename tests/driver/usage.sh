@@ -49,7 +49,7 @@ usage "-x does not accept 'c'; it takes gemm, ir" -x c small.gemm
 usage "--target accepts sm_80, sm_86, sm_89, sm_90, sm_90a or sm_120, not 'sm_100a'" --target=sm_100a small.gemm
 usage "--diagnostics does not accept 'jason'; did you mean 'json'?" --diagnostics=jason small.gemm
 usage "--color does not accept 'blue'; it takes auto, always, never" --color=blue small.gemm
-usage "there is no warning 'W0699'; did you mean 'W06" -Wno-W0699 small.gemm
+usage "there is no warning 'W0614'; did you mean 'W06" -Wno-W0614 small.gemm
 usage "there is no warning 'E0601'" -Werror=E0601 small.gemm
 usage "-ffile-prefix-map takes OLD=NEW, not 'x'" -ffile-prefix-map=x small.gemm
 usage "--help has no category 'nothing'" --help=nothing
