@@ -262,6 +262,8 @@ static bool check_op(Verifier *v, const Op *op)
 	if ((op->kind == OP_TMA_LOAD || op->kind == OP_TMA_STORE) &&
 	    (why = box_rule(v->c, &v->scope, op)))
 		return broken(v, op, "%s", why);
+	if (op->kind == OP_WGMMA && (why = reach_rule(v->c, &v->scope, op)))
+		return broken(v, op, "%s", why);
 	int guards = v->scope.guards.n, facts = v->scope.facts.n;
 	know_inside(v, op);
 	if (op->body && !check_block(v, op->body))

@@ -33,6 +33,9 @@ const Ix *access_index(Ctx *c); /* the name of what an access by an index has al
 /* verify_boxes.c: whether a TMA box starts where the hardware can start one; NULL, or why not */
 const char *box_rule(Ctx *c, const Scope *s, const Op *op);
 
+/* verify_reach.c: whether what wgmma reads by descriptors lies in its slots; NULL, or why not */
+const char *reach_rule(Ctx *c, const Scope *s, const Op *op);
+
 /* verify_defined.c: whether each register is written before it is read; NULL, or why not and at */
 const char *defined_rule(const Kernel *k, const Op **at);
 
