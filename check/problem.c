@@ -213,8 +213,7 @@ static int64_t most_trips(const Problem *p, const Op *loop)
 static int64_t mma_depth(const Problem *p, const Op *mma)
 {
 	const Attr *part = attrs_get(&mma->attrs, A_DEPTH);
-	const Layout *a = IN(mma, A).val->type->layout;
-	return part ? part->i[1] - part->i[0] : layout_size_int(layout_mode(p->ctx, a, 1));
+	return part ? part->i[1] - part->i[0] : window_extent(op_window(p->ctx, mma, 1), 1);
 }
 
 /* The multiplications of a tile. */

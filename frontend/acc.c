@@ -79,11 +79,11 @@ Value bind_acc(Sema *s, const Node *n)
 /* ------------------------------------------------------------------ products */
 MmaOperand mma_operand(Sema *s, const Value *v)
 {
-	bool shared = v->kind == V_BUFFER;
+	bool shared = is_buffer(v);
 	const Type *t = shared ? v->buffer->type : v->val->type;
-	const Layout *shape = shape_of(s, t->layout);
-	return (MmaOperand){shared ? v->buffer->name : v->val->name, t->elem,
-			    shape->shape->at[0]->leaf->value, shape->shape->at[1]->leaf->value};
+	Window w = shared ? value_window(s, v) : type_window(s->ctx, t);
+	return (MmaOperand){shared ? v->buffer->name : v->val->name, t->elem, window_extent(w, 0),
+			    window_extent(w, 1)};
 }
 
 /* Operands are called A and B as the program has them. */
@@ -133,7 +133,7 @@ static bool home_fits(Sema *s, const Value *v, const OperandOf *o)
 			      "copy it to a buffer, sB <- gB[n,k]",
 			      o->which, o->row->name);
 	if (!in_registers)
-		return want(s, v, V_BUFFER, "an operand of mma");
+		return v->kind == V_VIEW || want(s, v, V_BUFFER, "an operand of mma");
 	return may_be_held(o) || not_in_registers(s, v, o);
 }
 
@@ -145,7 +145,7 @@ static bool report_type(Sema *s, const Value *v, const MmaOperand *o, const Oper
 			  elem_rows[e].name, o->name, elem_rows[o->elem].name);
 	if (v->kind == V_ACC)
 		diag_remedy(s->ctx, m, "write %s(%s)", elem_rows[e].name, o->name);
-	else if (may_be_held(of))
+	else if (may_be_held(of) && v->kind != V_VIEW)
 		diag_remedy(s->ctx, m, "write %s(f32(%s))", elem_rows[e].name, o->name);
 	return false;
 }
@@ -171,7 +171,7 @@ static bool operand_fits(Sema *s, const Value *v, const OperandOf *of, int64_t r
 		return reject(s, v->loc, D_E0303,
 			      "'%s' is %" PRId64 " deep, not a multiple of the mma's K, %d", o.name,
 			      o.depth, of->row->k);
-	return v->kind != V_BUFFER || fill_is_seen(s, v->buffer, v->loc);
+	return !is_buffer(v) || fill_is_seen(s, v->buffer, v->loc);
 }
 
 /* Of which operand mm.A or mm.B is the fragment. */
@@ -284,10 +284,11 @@ Op *mma_build(Sema *s, const Node *n, const Value *v, Val *acc)
 	bool swap = v[1].mma->swap;
 	for (int i = 0; i < 2; i++) {
 		const Value *operand = &v[2 + (i ^ swap)];
-		bool shared = operand->kind == V_BUFFER;
-		build_in(s, op, shared ? operand->buffer->val : operand->val);
-		if (shared)
+		build_in(s, op, is_buffer(operand) ? operand->buffer->val : operand->val);
+		if (is_buffer(operand))
 			operand->buffer->read = true;
+		if (operand->kind == V_VIEW)
+			op_read_window(k, op, 1 + i, *operand->window);
 	}
 	if (swap)
 		op_int(k, op, A_SWAP, 1);

@@ -369,6 +369,8 @@ static Value eval_index(Sema *s, const Node *n)
 	Value *at = NEWN(s->arena, Value, count + 1);
 	if (v.kind == V_BAD)
 		return v;
+	if (is_buffer(&v))
+		return view_index(s, n, &v);
 	if (!eval_all(s, n->kids.at + 1, count, at))
 		return value_bad();
 	if (v.kind == V_TENSOR && is_vector_index(s, v.tensor, at, count))
@@ -414,7 +416,7 @@ static Value (*const by_kind[N_COUNT])(Sema *s, const Node *n) = {
 	[N_CALL] = eval_call,   [N_INDEX] = eval_index,   [N_FIELD] = eval_field,
 	[N_UNARY] = eval_unary, [N_BINARY] = eval_binary, [N_BASIS] = eval_basis,
 	[N_COLON] = eval_colon, [N_COMPOSE] = eval_list,  [N_PHRASE] = eval_phrase,
-	[N_RANGE] = eval_range,
+	[N_RANGE] = eval_range, [N_TURNED] = eval_turned,
 };
 
 Value eval(Sema *s, const Node *n)

@@ -42,7 +42,7 @@ static bool must_part(const Fmt *f, const Piece *a, const Piece *b)
 static bool ends_operand(const Fmt *f, const Piece *a)
 {
 	char x = f->src->text[a->loc.end - 1];
-	return isalnum((unsigned char)x) || strchr("_)]>", x);
+	return isalnum((unsigned char)x) || strchr("_)]>'", x);
 }
 
 static bool is_tight(const Fmt *f, const Piece *a, const Piece *b)

@@ -327,9 +327,20 @@ place:
 postfix:
   primary
 | postfix '(' arguments ')'     { $$ = node_take(p, node1(p, N_CALL, @$, $1), $3); }
-| postfix '[' exprs ']'         { $$ = node_take(p, node1(p, N_INDEX, @$, $1), $3); }
+| postfix '[' indices ']'       { $$ = node_take(p, node1(p, N_INDEX, @$, $1), $3); }
+| postfix '\''                  { $$ = node1(p, N_TURNED, @$, $1); }
 | postfix '.' NAME              { $$ = node_add(p, node_named(p, N_FIELD, @$, $3), $1); }
 | postfix '@' INT               { $$ = node2(p, N_BASIS, @$, $1, $3); }
+;
+
+indices:
+  index                         { $$ = node1(p, N_LIST, @$, $1); }
+| indices ',' index             { $$ = node_add(p, $1, $3); }
+;
+
+index:
+  expr
+| range
 ;
 
 primary:
@@ -363,7 +374,11 @@ argument:
 | name NAME                     { $$ = node2(p, N_PHRASE, @$, $1, $2); }
 | name INT                      { $$ = node2(p, N_PHRASE, @$, $1, $2); }
 | INT NAME                      { $$ = node2(p, N_PHRASE, @$, $1, $2); }
-| sum DOTDOT sum                { $$ = node3(p, N_RANGE, @$, $1, $3, none(p, @3)); }
+| range
+;
+
+range:
+  sum DOTDOT sum                { $$ = node3(p, N_RANGE, @$, $1, $3, none(p, @3)); }
 | sum DOTDOT sum NAME sum
 	{
 		Node *ends = node_add(p, node_add(p, node_named(p, N_RANGE, @$, $4), $1), $3);

@@ -129,7 +129,8 @@ typedef struct {
 	const Tiling *tiling; /* TILES */
 	const Tile *tile;     /* TILE; BUFFER: that was copied to it last */
 	const Mma *mma;       /* MMA */
-	Buffer *buffer;       /* BUFFER */
+	Buffer *buffer;       /* BUFFER, VIEW */
+	const Window *window; /* VIEW: of its buffer */
 	Ring *ring;           /* PIPELINE */
 	const TmaLoad *load;  /* TMA */
 	const Simt *simt;     /* SIMT */
@@ -280,6 +281,12 @@ const Layout *shape_of(Sema *s, const Layout *l); /* top-level sizes, column-maj
 /* eval.c */
 Value eval(Sema *s, const Node *n);
 bool eval_int(Sema *s, const Node *n, int64_t lo, int64_t hi, const char *what, int64_t *out);
+
+/* view.c */
+bool is_buffer(const Value *v); /* or a view of one */
+Window value_window(Sema *s, const Value *v);
+Value view_index(Sema *s, const Node *n, const Value *of); /* sC[_,0 .. 512] */
+Value eval_turned(Sema *s, const Node *n);                 /* sC' */
 
 /* arith.c: integers */
 Value int_new(Sema *s, Loc loc, IxKind kind, const Value *a, const Value *b);

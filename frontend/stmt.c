@@ -465,7 +465,9 @@ static void report_no_place(Sema *s, const Value *to)
 {
 	bool tensor = to->kind == V_TENSOR || to->kind == V_TILES;
 	reject(s, to->loc, D_E0213, "%s cannot be written to\n%s", value_text(to),
-	       tensor               ? help_value(s, to)
+	       tensor ? help_value(s, to)
+	       : to->kind == V_VIEW
+		       ? ctx_strf(s->ctx, "fill the whole buffer, %s <- ...", to->buffer->name)
 	       : is_elementwise(to) ? "a value keeps its name: let z = ... names another"
 				    : "");
 }

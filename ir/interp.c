@@ -355,37 +355,48 @@ static bool run_tile(Interp *in, const Op *op)
 	return true;
 }
 
+/* Of an operand that was read, what the op reads; scratch holds it where that is a part. */
+static Slot operand_part(Interp *in, const Op *op, int i)
+{
+	const Slot *s = operand(in, op, i);
+	if (!op_window_attr(op, i))
+		return *s;
+	return slot_window(s, op_window(in->k->ctx, op, i), in->scratch);
+}
+
 static bool run_copy(Interp *in, const Op *op)
 {
-	const Slot *to = operand(in, op, 0), *from = slot_read(in, operand(in, op, 1));
+	slot_read(in, operand(in, op, 1));
+	const Slot *to = operand(in, op, 0), from = operand_part(in, op, 1);
 	const Joining j = {combine_of(op), &in->joined};
 	if (j.by && to->n)
-		tensor_join(&j, to, from, in->scratch);
+		tensor_join(&j, to, &from, in->scratch);
 	else
-		slot_write(in, to, &from->at);
+		slot_write(in, to, &from.at);
 	return true;
 }
 
 static bool run_mma(Interp *in, const Op *op)
 {
 	bool swap = attrs_int(&op->attrs, A_SWAP, 0);
-	Slot *c = operand(in, op, 0), *a = operand(in, op, 1 + swap),
-	     *b = operand(in, op, 2 - swap);
+	Slot *c = operand(in, op, 0);
+	slot_read(in, operand(in, op, 1));
+	slot_read(in, operand(in, op, 2));
+	const Slot a = operand_part(in, op, 1 + swap), b = operand_part(in, op, 2 - swap);
 	const AtomRow *atom = &atom_rows[attrs_get(&op->attrs, A_ATOM)->atom.id];
-	int64_t need = a->n + b->n;
+	int64_t need = a.n + b.n;
 	if (need > in->nwide) {
 		in->wide = NEWN(in->arena, double, need);
 		in->nwide = need;
 	}
-	slot_read(in, a);
-	slot_read(in, b);
 	const Attr *depth = attrs_get(&op->attrs, A_DEPTH);
-	int64_t from = depth ? depth->i[0] : 0, k = depth ? depth->i[1] - from : a->dim[1];
+	int64_t from = depth ? depth->i[0] : 0, k = depth ? depth->i[1] - from : a.dim[1];
 	if (in->run->lo)
-		mma_bounds(c, a, b, from, k, atom->fraction, in->scratch);
+		mma_bounds(c, &a, &b, from, k, atom->fraction, in->scratch);
 	else
-		mma_f64(c->wide.f, a->at.f + from, b->at.f + from, c->dim[0], c->dim[1], k,
-			a->dim[1], in->wide);
+		mma_f64(c->wide.f, a.at.f + from, b.at.f + from, c->dim[0], c->dim[1], k, a.dim[1],
+			in->wide);
+	arena_reset(in->scratch);
 	return true;
 }
 

@@ -84,6 +84,8 @@ const Slot *interp_operand(Interp *in, const Op *op, int i);
 double *interp_elements(Interp *in, const Slot *tensor); /* all of an argument */
 
 int interp_rows_of(const Slot *t); /* interp_tensor.c: the mode of the rows of its matrix */
+/* interp_window.c: its elements lie in scratch */
+Slot slot_window(const Slot *from, Window w, Arena *scratch);
 /* interp_grid.c */
 bool run_grid(Interp *in, const Op *op);
 bool run_count(Interp *in, const Op *op);

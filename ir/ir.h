@@ -517,6 +517,21 @@ void kernel_sweep(
 int op_effect(const Op *op, int operand); /* FX_R | FX_W | FX_AR | FX_AW */
 bool op_has(const Op *op, int effects);   /* one of FX_ONE, FX_SYNC, .. */
 
+/* window.c: what an op reads of a matrix: at[i] is the first of n[i] elements of its mode i;
+ * turned: as its transpose, whose mode 0 is mode 1 of the matrix. */
+typedef struct {
+	int64_t at[2], n[2];
+	bool turned;
+} Window;
+Window type_window(Ctx *c, const Type *t);                     /* all of a static matrix */
+Window op_window(Ctx *c, const Op *op, int operand);           /* all, where nothing is said */
+const Attr *op_window_attr(const Op *op, int operand);         /* NULL: nothing is */
+void op_read_window(Kernel *k, Op *op, int operand, Window w); /* which must not be all */
+void op_read_all(Op *op, int operand);
+int64_t window_extent(Window w, int mode);                   /* of what is read */
+void window_place(Window w, const int64_t *at, int64_t *of); /* an element's in the matrix */
+bool window_same(Window a, Window b);
+
 /* print.c, parse.c: print(parse(x)) == x */
 void kernel_print(const Kernel *k, Buf *out);
 void module_print(const Module *m, Buf *out);

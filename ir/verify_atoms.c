@@ -38,6 +38,37 @@ static const Ix *mode_size(Ctx *c, const Type *t, int i)
 	return tup_product(c, tup_get(t->layout->shape, i));
 }
 
+/* Rows and columns that the buffer has, each a number; of an op that reads a part of one. */
+static const char *check_window(const Kernel *k, const Op *op, int i)
+{
+	const Attr *a = op_window_attr(op, i);
+	if (!a)
+		return NULL;
+	const Type *t = op->in[i].val->type;
+	if (t->space != SP_SHARED || layout_rank(t->layout) != 2)
+		return ctx_strf(k->ctx, "'%s' is of a matrix in shared memory",
+				attr_rows[a->id].name);
+	Window all = type_window(k->ctx, t), w;
+	bool fits = a->n == 5 && a->i[4] <= 1;
+	for (int m = 0; fits && m < 2; m++) {
+		w = op_window(k->ctx, op, i);
+		fits = w.n[m] >= 1 && w.at[m] <= all.n[m] && w.n[m] <= all.n[m] - w.at[m];
+	}
+	return fits ? NULL
+		    : ctx_strf(k->ctx,
+			       "'%s' is the first row, rows, the first column and columns that "
+			       "the buffer has, and 0 or 1",
+			       attr_rows[a->id].name);
+}
+
+/* Of what the op reads of an operand that is a matrix. */
+static const Ix *read_size(const Kernel *k, const Op *op, int i, int mode)
+{
+	return op_window_attr(op, i)
+		       ? ix_const(k->ctx, window_extent(op_window(k->ctx, op, i), mode))
+		       : mode_size(k->ctx, op->in[i].val->type, mode);
+}
+
 /* A tile of a batch and a matrix are alike. */
 static bool same_shape(Ctx *c, const Type *a, const Type *b)
 {
@@ -50,16 +81,35 @@ static bool same_shape(Ctx *c, const Type *a, const Type *b)
 	return true;
 }
 
+/* What is copied is a part of a buffer. */
+static bool same_as_window(const Kernel *k, const Op *op)
+{
+	const Type *to = IN(op, TO).val->type;
+	for (int i = 0; i < 2; i++)
+		if (layout_rank(to->layout) != 2 ||
+		    mode_size(k->ctx, to, i) != read_size(k, op, 1, i))
+			return false;
+	return true;
+}
+
 const char *rule_alike(const Kernel *k, const Op *op)
 {
 	const Type *a = IN(op, TO).val->type, *b = IN(op, FROM).val->type;
-	if (!same_shape(k->ctx, a, b))
+	const char *why = check_window(k, op, 1);
+	if (why)
+		return why;
+	if (op_window_attr(op, 1) ? !same_as_window(k, op) : !same_shape(k->ctx, a, b))
 		return ctx_strf(k->ctx, "the shapes %s and %s differ",
 				layout_str(k->ctx, a->layout), layout_str(k->ctx, b->layout));
 	if (a->elem != b->elem)
 		return ctx_strf(k->ctx, "the element types %s and %s differ",
 				elem_rows[a->elem].name, elem_rows[b->elem].name);
 	return NULL;
+}
+
+const char *rule_load_shared(const Kernel *k, const Op *op)
+{
+	return op_window_attr(op, 1) ? rule_alike(k, op) : NULL;
 }
 
 /* A tile is reduced along each mode of which the place has one element; its rows are by reduce. */
@@ -143,11 +193,10 @@ static const char *check_atom(const Kernel *k, const Op *op)
 	return NULL;
 }
 
-static const char *check_divides(const Kernel *k, const Type *t, int mode, int64_t by,
-				 const char *what)
+static const char *check_divides(const Kernel *k, const Ix *extent, int64_t by, const char *what)
 {
 	int64_t size;
-	if (by > 0 && ix_is_const(mode_size(k->ctx, t, mode), &size) && size % by == 0)
+	if (by > 0 && ix_is_const(extent, &size) && size % by == 0)
 		return NULL;
 	return ctx_strf(k->ctx, "the tile's %s is not a multiple of %" PRId64, what, by);
 }
@@ -162,7 +211,7 @@ static const char *check_depth(const Kernel *k, const Op *op, int64_t by)
 	if (d->n != 2)
 		return "'depth' has two numbers, the first column and the one after the last";
 	if (d->i[0] < 0 || d->i[0] >= d->i[1] || d->i[0] % by || d->i[1] % by ||
-	    !ix_is_const(mode_size(k->ctx, IN(op, A).val->type, 1), &size) || d->i[1] > size)
+	    !ix_is_const(read_size(k, op, 1, 1), &size) || d->i[1] > size)
 		return ctx_strf(
 			k->ctx,
 			"'depth' is of columns that the operands have, in steps of %" PRId64, by);
@@ -181,12 +230,14 @@ const char *rule_mma(const Kernel *k, const Op *op)
 	if (layout_rank(c->layout) != 2 || layout_rank(a->layout) != 2 ||
 	    layout_rank(b->layout) != 2)
 		return "an mma's operands have two modes";
+	if ((why = check_window(k, op, 1)) || (why = check_window(k, op, 2)))
+		return why;
 	bool swap = attrs_int(&op->attrs, A_SWAP, 0);
 	if (swap && k->stage != ST_TILE)
 		return "an accumulator is transposed at the tile stage";
-	if (mode_size(k->ctx, c, swap) != mode_size(k->ctx, a, 0) ||
-	    mode_size(k->ctx, c, !swap) != mode_size(k->ctx, b, 0) ||
-	    mode_size(k->ctx, a, 1) != mode_size(k->ctx, b, 1))
+	if (mode_size(k->ctx, c, swap) != read_size(k, op, 1, 0) ||
+	    mode_size(k->ctx, c, !swap) != read_size(k, op, 2, 0) ||
+	    read_size(k, op, 1, 1) != read_size(k, op, 2, 1))
 		return swap ? "an mma's operands are (M,N), (M,K) and (N,K); with swap the "
 			      "accumulator is (N,M)"
 			    : "an mma's operands are (M,N), (M,K) and (N,K)";
@@ -194,10 +245,10 @@ const char *rule_mma(const Kernel *k, const Op *op)
 		return why;
 	Atom atom = attrs_get(&op->attrs, A_ATOM)->atom;
 	const AtomRow *r = &atom_rows[atom.id];
-	if ((why = check_divides(k, c, swap, r->m * arrange[0], "M")) ||
-	    (why = check_divides(k, c, !swap, atom.n * arrange[1], "N")))
+	if ((why = check_divides(k, mode_size(k->ctx, c, swap), r->m * arrange[0], "M")) ||
+	    (why = check_divides(k, mode_size(k->ctx, c, !swap), atom.n * arrange[1], "N")))
 		return why;
-	why = check_divides(k, a, 1, r->k * arrange[2], "K");
+	why = check_divides(k, read_size(k, op, 1, 1), r->k * arrange[2], "K");
 	return why ? why : check_depth(k, op, r->k * arrange[2]);
 }
 

@@ -38,6 +38,7 @@ const char *rule_mma(const Kernel *k, const Op *op);
 const char *rule_tmap(const Kernel *k, const Op *op);
 const char *rule_tma_load(const Kernel *k, const Op *op);
 const char *rule_tma_store(const Kernel *k, const Op *op);
+const char *rule_load_shared(const Kernel *k, const Op *op);
 const char *rule_load_tma(const Kernel *k, const Op *op);
 const char *rule_mma_sync(const Kernel *k, const Op *op);
 const char *rule_wgmma(const Kernel *k, const Op *op);

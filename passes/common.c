@@ -233,7 +233,7 @@ TiledMma op_tiled_mma(Ctx *c, const Op *mma)
 		      .along_n = (int)arrange->i[1]};
 	t.m = val_extent(IN(mma, TO).val, 0);
 	t.n = val_extent(IN(mma, TO).val, 1);
-	t.k = val_extent(IN(mma, A).val, 1);
+	t.k = (int)window_extent(op_window(c, mma, 1), 1);
 	t.from = depth ? (int)depth->i[0] : 0;
 	t.to = depth ? (int)depth->i[1] : t.k;
 	find_block(c, &t);

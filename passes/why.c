@@ -8,6 +8,8 @@
 
 #include "ir/schedule.h"
 
+#include <string.h>
+
 void why_swizzle(Kernel *k, const char *buffer, int row_bytes, int swizzle, int fast)
 {
 	for (int w = SWIZZLE_WIDEST; w > swizzle; w /= 2)
@@ -17,6 +19,21 @@ void why_swizzle(Kernel *k, const char *buffer, int row_bytes, int swizzle, int 
 		   "the widest that divides a row of %d bytes: TMA writes it and the mma reads it, "
 		   "%s-major",
 		   row_bytes, fast == 1 ? "K" : "MN");
+}
+
+void why_view(Kernel *k, const Val *buffer, Window w)
+{
+	const char *text =
+		ctx_strf(k->ctx,
+			 "rows %lld to %lld, columns %lld to %lld%s: the mma reads "
+			 "them where they lie, and nothing is copied",
+			 (long long)w.at[0], (long long)(w.at[0] + w.n[0] - 1), (long long)w.at[1],
+			 (long long)(w.at[1] + w.n[1] - 1), w.turned ? ", transposed" : "");
+	for (const Reason *r = kernel_why_find(k, REASON_VIEW, buffer->name); r;
+	     r = kernel_why_next(k, REASON_VIEW, r))
+		if (!strcmp(r->text, text))
+			return;
+	kernel_why(k, REASON_VIEW, buffer->name, w.n[0] * w.n[1], "%s", text);
 }
 
 void why_copies(Kernel *k, const Op *copy, int bytes)

@@ -139,6 +139,7 @@ static void say_buffer(Program *p, const Said *s)
 		return;
 	edit(p, s->loc.begin, s->loc.end, facts_layout(p->c, b->type, text_at(p, s->loc)));
 	remark_decision(p, f, s->stmt, REASON_SWIZZLE, b->name, "swizzle");
+	remark_decision(p, f, s->stmt, REASON_VIEW, b->name, "elements of a view");
 	remark_decision(p, f, s->stmt, REASON_BOXES, b->name, "boxes");
 	remark_decision(p, f, s->stmt, REASON_COPIES, b->name, "cp.async bytes");
 }

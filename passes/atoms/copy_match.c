@@ -67,6 +67,20 @@ const char *spread_in_slot(Kernel *k, const Type *buffer, const Type *frag, bool
 	return NULL;
 }
 
+const char *spread_of_copy(Kernel *k, const Op *op, Spread *out)
+{
+	int regs = IN(op, TO).val->type->space != SP_REG;
+	const Type *slot = op->in[1 - regs].val->type, *frag = op->in[regs].val->type;
+	int64_t skip = attrs_int(&op->attrs, A_SKIP, 0);
+	if (op_window_attr(op, 1))
+		slot = window_slot(k->ctx, slot, op_window(k->ctx, op, 1), &skip);
+	if (!slot)
+		return "the view is no whole number of rows of its buffer's swizzle";
+	const char *why = spread_in_slot(k, slot, frag, attrs_int(&op->attrs, A_TRANS, 0), out);
+	out->skip = skip;
+	return why;
+}
+
 int spread_values(Ctx *c, const Spread *h)
 {
 	return (int)layout_size_int(layout_coalesce(c, layout_filter_zeros(c, h->values)));

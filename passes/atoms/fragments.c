@@ -10,12 +10,16 @@ static Val *fragment(Kernel *k, Op *mma, int i, const char *name, const Layout *
 {
 	const Operand *from = &mma->in[i];
 	Op *frag = op_before(k, mma, OP_FRAG), *copy = op_before(k, mma, OP_COPY);
-	int rows = val_extent(from->val, 0), cols = val_extent(from->val, 1);
+	Window w = op_window(k->ctx, mma, i);
+	int64_t rows = window_extent(w, 0), cols = window_extent(w, 1);
 	Val *to = op_result(k, frag, name,
 			    type_frag(k->ctx, from->val->type->elem,
 				      layout_2d(k->ctx, rows, cols, 1, rows), tv));
 	op_in(k, copy, to, ix_const(k->ctx, 0));
 	op_in(k, copy, from->val, from->at);
+	if (op_window_attr(mma, i))
+		op_read_window(k, copy, 1, w);
+	op_read_all(mma, i);
 	return to;
 }
 
@@ -81,9 +85,9 @@ PASS_OF(round)
 Fit fits_held(Copying *c, Refusal *why)
 {
 	Kernel *k = c->k;
-	const Type *frag = IN(c->op, TO).val->type, *slot = IN(c->op, FROM).val->type;
+	const Type *frag = IN(c->op, TO).val->type;
 	Spread h;
-	why->text = spread_in_slot(k, slot, frag, false, &h);
+	why->text = spread_of_copy(k, c->op, &h);
 	if (why->text)
 		return FIT_NO;
 	OpKind load = way_rows[WAY_FRAGMENT].last;

@@ -6,6 +6,7 @@
  *                                 load.tma %sA, %t, %A.map */
 #include "passes/tile/split.h"
 #include "passes/atoms/copy_choice.h"
+#include "passes/atoms/views.h"
 #include "passes/why.h"
 
 #include <string.h>
@@ -33,26 +34,12 @@ static int fast_mode(const Kernel *k, const Val *buffer)
 	return 1;
 }
 
-/* Rows of one instruction that reads the buffer as A or B: where these are neighbours, a whole
- * number of swizzles. */
-static int rows_of_mma(const Kernel *k, const Val *buffer)
-{
-	for (const Op *op = kernel_mma(k, NULL); op; op = kernel_mma(k, op)) {
-		TiledMma t = op_tiled_mma(k->ctx, op);
-		if (IN(op, A).val == buffer && !atom_holds_b(t.atom))
-			return t.rows;
-		if (IN(op, B).val == buffer && !atom_holds_b(t.atom))
-			return t.cols;
-	}
-	return val_extent(buffer, 0);
-}
-
 static void layout_auto(Kernel *k, Op *op)
 {
 	const Type *t = op->out->type;
 	int fast = fast_mode(k, op->out);
 	int rows = val_extent(op->out, 1 - fast), cols = val_extent(op->out, fast);
-	int side = fast == 0 ? rows_of_mma(k, op->out) : cols;
+	int side = side_of_readers(k, op->out, fast);
 	int bytes = (int)elem_span(t->elem, side), swizzle = slot_swizzle(bytes);
 	if (!swizzle || rows % 8 || cols % side) {
 		diag(k->ctx, op->loc, D_E0408,
@@ -80,6 +67,19 @@ PASS_OF(buffers)
 			     "%s: TMA and the mma cannot use the layout %s: %s", op->out->name,
 			     layout_str(k->ctx, op->out->type->layout), why);
 	}
+	if (!pass_failed(k))
+		views_fit(k);
+}
+
+static const char *unreadable_remedy(const Kernel *k, const Op *mma, int i, const SlotDesc *d)
+{
+	bool turned = op_window(k->ctx, mma, i).turned;
+	int bits = elem_rows[mma->in[i].val->type->elem].bits;
+	if (!d->mn_major || (turned && bits == 16))
+		return "write the buffer's extents alone";
+	return turned ? "fill a buffer of its own with the transposed tile, from a tensor with "
+			"neighbours along k"
+		      : "store the tensor with neighbours along k, as (M,K):(lda,1)";
 }
 
 /* Whether instructions of `rows` can read the operand as it lies. */
@@ -90,13 +90,12 @@ static void check_operand(Kernel *k, SlotsAsked *asked, const Op *mma, int i, in
 	const AtomRow *atom = &atom_rows[attrs_get(&mma->attrs, A_ATOM)->atom.id];
 	const char *why = v->type->space == SP_REG /* spread.c's question */
 				  ? NULL
-				  : slot_desc_once(k->ctx, asked, v->type, rows, atom->k, &d);
+				  : slot_desc_once(k->ctx, asked, v->type,
+						   op_window(k->ctx, mma, i), rows, atom->k, &d);
 	if (!why)
 		return;
 	diag(k->ctx, mma->loc, D_E0404, "%s cannot be read by %s of %s: %s\n%s", v->name,
-	     atom->name, elem_rows[v->type->elem].name, why,
-	     d.mn_major ? "store the tensor with neighbours along k, as (M,K):(lda,1)"
-			: "write the buffer's extents alone");
+	     atom->name, elem_rows[v->type->elem].name, why, unreadable_remedy(k, mma, i, &d));
 }
 
 PASS_OF(operands)
@@ -199,6 +198,8 @@ static void put(Kernel *k, Op *copy, WayId way)
 	op_in(k, op, IN(copy, FROM).val, IN(copy, FROM).at);
 	if (map)
 		op_in(k, op, map->out, NULL);
+	if (op_window_attr(copy, 1))
+		op_read_window(k, op, 1, op_window(k->ctx, copy, 1));
 	if (attrs_get(&copy->attrs, A_MULTICAST))
 		op_str(k, op, A_MULTICAST, attrs_str(&copy->attrs, A_MULTICAST, ""));
 	if (attrs_get(&copy->attrs, A_CACHE))

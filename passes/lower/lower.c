@@ -125,7 +125,8 @@ static SlotDesc operand_desc(Kernel *k, SlotsAsked *asked, const Op *op, int i, 
 	int depth = atom_rows[op_tiled_mma(k->ctx, op).atom.id].k;
 	const char *why = v->type->space == SP_REG
 				  ? NULL
-				  : slot_desc_once(k->ctx, asked, v->type, rows, depth, &d);
+				  : slot_desc_once(k->ctx, asked, v->type, op_window(k->ctx, op, i),
+						   rows, depth, &d);
 	if (why)
 		panic("%s: %s", v->name, why);
 	return d;
@@ -148,11 +149,13 @@ static MmaPlan mma_plan(Kernel *k, SlotsAsked *asked, const Op *op)
 
 /* Bytes of the operand's first row of this warpgroup and repeat, at column col: a warpgroup's rows
  * begin `rows` after those of the one before. */
-static const Ix *operand_bytes(Kernel *k, const Val *v, const Ix *group, int64_t rows, int64_t row,
-			       int64_t col)
+static const Ix *operand_bytes(Kernel *k, const Op *op, int i, const Ix *group, int64_t rows,
+			       int64_t row, int64_t col)
 {
-	int64_t step = ix_is(group, 0) ? 0 : slot_byte(v->type, rows, 0),
-		base = slot_byte(v->type, row, col);
+	const Type *t = op->in[i].val->type;
+	Window w = op_window(k->ctx, op, i);
+	int64_t first = window_byte(t, w, 0, 0), base = window_byte(t, w, row, col);
+	int64_t step = ix_is(group, 0) ? 0 : window_byte(t, w, rows, 0) - first;
 	return ix_add(k->ctx, ix_mul(k->ctx, group, ix_int(k, step)), ix_int(k, base));
 }
 
@@ -171,7 +174,7 @@ static void operand_a(Kernel *k, const Op *op, Op *mma, const MmaPlan *p, AtomAt
 	      shared ? IN(op, A).at : ix_int(k, tiled_mma_a(k->ctx, p->t, a->type, at.i, at.col)));
 	if (op_rows[mma->kind].nix)
 		op_ix(k, mma,
-		      shared ? operand_bytes(k, a, p->along_m, p->t.rows, row, at.col)
+		      shared ? operand_bytes(k, op, 1, p->along_m, p->t.rows, row, at.col)
 			     : ix_int(k, 0));
 }
 
@@ -183,7 +186,7 @@ static void operand_b(Kernel *k, const Op *op, Op *mma, const MmaPlan *p, AtomAt
 	op_in(k, mma, b,
 	      shared ? IN(op, B).at : ix_int(k, tiled_mma_b(p->t, b->type, at.j, at.step, at.col)));
 	if (shared)
-		op_ix(k, mma, operand_bytes(k, b, p->along_n, p->t.cols, row, at.col));
+		op_ix(k, mma, operand_bytes(k, op, 2, p->along_n, p->t.cols, row, at.col));
 }
 
 static void descriptors(Kernel *k, Op *mma, const MmaPlan *p)

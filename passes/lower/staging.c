@@ -45,7 +45,7 @@ static int copy_run(Kernel *k, Op *op, const Spread *h, const CopyMatches *all, 
 	Place lanes = lanes_place(k, op->in[1 - regs].val, h, m);
 	for (; copy_first(all, h, reg, n) == m; reg += m->row->regs) {
 		Place p = lanes;
-		place_step(&p, layout_at_int(h->values, reg) + attrs_int(&op->attrs, A_SKIP, 0));
+		place_step(&p, h->skip + layout_at_int(h->values, reg));
 		copy_at(k, op, m->row, regs, reg, place_byte(&p));
 	}
 	return reg - first;
@@ -69,8 +69,7 @@ void lower_shared(Kernel *k, Op *op)
 	int regs = IN(op, TO).val->type->space != SP_REG;
 	const Val *buffer = op->in[1 - regs].val, *frag = op->in[regs].val;
 	Spread h;
-	const char *why =
-		spread_in_slot(k, buffer->type, frag->type, attrs_int(&op->attrs, A_TRANS, 0), &h);
+	const char *why = spread_of_copy(k, op, &h);
 	if (why)
 		panic("%%%s: %s", frag->name, why);
 	CopyMatches atoms = copy_matches(k, &h, op->kind, elem_rows[buffer->type->elem].bits);

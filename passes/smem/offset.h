@@ -22,10 +22,13 @@ const Ix *place_byte(const Place *p);
 /* copy_match.c: how threads hold a slot, and what moves it. Offsets in elements of the slot. */
 typedef struct {
 	const Layout *lanes, *warps, *values; /* warps: again from the first where all had a turn */
+	int64_t skip;                         /* in front of all of them */
 } Spread;
 /* NULL, or why the registers are not of such a slot. */
 const char *spread_in_slot(Kernel *k, const Type *buffer, const Type *frag, bool columns,
 			   Spread *out);
+const char *spread_of_copy(Kernel *k, const Op *op,
+			   Spread *out);    /* of what the op reads or writes */
 int spread_values(Ctx *c, const Spread *h); /* registers of a thread */
 
 /* An atom that copies registers that are so held. */

@@ -13,6 +13,7 @@ enum {
 };
 
 static const char no_swizzle[] = "it has no swizzle of 32, 64 or 128 bytes";
+static const char rows_cross[] = "an instruction's rows are not a multiple of its swizzle's width";
 
 static int extent(Ctx *c, const Layout *l, int mode)
 {
@@ -144,6 +145,47 @@ int64_t slot_byte(const Type *t, int64_t i, int64_t j)
 	return elem_span(t->elem, layout_plain_at(t->layout, (const int64_t[]){i, j}));
 }
 
+/* ------------------------------------------------------------------ views */
+int64_t window_byte(const Type *t, Window w, int64_t i, int64_t j)
+{
+	int64_t at[2];
+	window_place(w, (const int64_t[]){i, j}, at);
+	return slot_byte(t, at[0], at[1]);
+}
+
+int window_step(SlotForm f, Window w, int mode, int k)
+{
+	bool mn_major = (f.fast == 0) != w.turned;
+	return mode != f.fast ? EIGHT : mn_major || !k ? f.span : k;
+}
+
+/* The elements of mode i from the view's first on, as those from 0 on. */
+static const Layout *window_mode(Ctx *c, const Type *t, Window w, int i)
+{
+	const char *why = NULL;
+	const Layout *plain = layout_new(c, t->layout->shape, t->layout->stride);
+	const Layout *run = layout_new(c, tup_int(c, w.n[i]), tup_int(c, 1));
+	const Layout *mode = layout_composition(c, layout_mode(c, plain, i), run, &why);
+	int64_t at[2] = {w.at[0], w.at[1]}, first = layout_plain_at(t->layout, at);
+	for (int64_t x = 0; mode && x < w.n[i]; x++) {
+		at[i] = w.at[i] + x;
+		if (layout_plain_at(t->layout, at) - first != layout_at_int(mode, x))
+			return NULL;
+	}
+	return mode;
+}
+
+const Type *window_slot(Ctx *c, const Type *t, Window w, int64_t *skip)
+{
+	const Layout *modes[2] = {window_mode(c, t, w, w.turned), window_mode(c, t, w, !w.turned)};
+	*skip = layout_plain_at(t->layout, w.at);
+	if (!modes[0] || !modes[1])
+		return NULL;
+	return type_tile(c, SP_SHARED, t->elem,
+			 layout_swizzled(c, t->layout->swizzle, ix_const(c, 0),
+					 layout_cat(c, modes, 2)));
+}
+
 /* ------------------------------------------------------------------ matrix descriptors */
 /* What the canonical layout says of (mn, k), before the swizzle: atoms of 8 rows of the swizzle's
  * width, the next along each mode at LBO or SBO. */
@@ -157,19 +199,43 @@ static int64_t desc_byte(const SlotDesc *d, int size, int mn, int k)
 }
 
 /* Both are sums of what each mode says, so that each mode is asked alone. */
-static bool desc_holds(const Type *t, const SlotDesc *d, int mn, int k)
+static bool desc_holds(const Type *t, Window w, const SlotDesc *d, int mn, int k)
 {
 	int size = (int)elem_span(t->elem, 1);
+	int64_t first = window_byte(t, w, 0, 0);
 	for (int i = 0; i < mn; i++)
-		if (slot_byte(t, i, 0) != desc_byte(d, size, i, 0))
+		if (window_byte(t, w, i, 0) - first != desc_byte(d, size, i, 0))
 			return false;
 	for (int j = 0; j < k; j++)
-		if (slot_byte(t, 0, j) != desc_byte(d, size, 0, j))
+		if (window_byte(t, w, 0, j) - first != desc_byte(d, size, 0, j))
 			return false;
 	return true;
 }
 
-const char *slot_desc(Ctx *c, const Type *t, int mn, int k, SlotDesc *out)
+/* Instructions begin where the swizzle does, or k elements into a row of it. */
+static const char *starts(SlotForm f, Window w, int mn, int k)
+{
+	bool mn_major = (f.fast == 0) != w.turned;
+	for (int i = 0; i < 2; i++)
+		if (w.at[i] % window_step(f, w, i, k))
+			return "it begins within a swizzle";
+	if (mn_major && window_extent(w, 0) > mn && mn % f.span)
+		return rows_cross;
+	return NULL;
+}
+
+static void strides(const Type *t, Window w, SlotForm f, int mn, SlotDesc *d)
+{
+	int64_t first = window_byte(t, w, 0, 0);
+	if (d->mn_major)
+		d->sbo = window_byte(t, w, 0, EIGHT) - first;
+	else if (mn > EIGHT)
+		d->sbo = window_byte(t, w, EIGHT, 0) - first;
+	if (d->mn_major && mn > f.span)
+		d->lbo = window_byte(t, w, f.span, 0) - first;
+}
+
+const char *slot_desc(Ctx *c, const Type *t, Window w, int mn, int k, SlotDesc *out)
 {
 	SlotForm f;
 	const char *why = slot_form(c, t, &f);
@@ -177,34 +243,30 @@ const char *slot_desc(Ctx *c, const Type *t, int mn, int k, SlotDesc *out)
 		why = no_swizzle;
 	if (why)
 		return why;
-	*out = (SlotDesc){.mn_major = f.fast == 0,
+	*out = (SlotDesc){.mn_major = (f.fast == 0) != w.turned,
 			  .swizzle = f.swizzle,
 			  .lbo = IGNORED_LBO,
 			  .sbo = EIGHT * (int64_t)f.swizzle};
 	if (out->mn_major && elem_rows[t->elem].bits != 16)
 		return "wgmma takes only elements of 16 bits with neighbours along m or n";
-	if (out->mn_major)
-		out->sbo = slot_byte(t, 0, EIGHT);
-	else if (mn > EIGHT)
-		out->sbo = slot_byte(t, EIGHT, 0);
-	if (out->mn_major && mn > f.span)
-		out->lbo = slot_byte(t, f.span, 0);
-	return desc_holds(t, out, mn, k)
-		       ? NULL
-		       : "an instruction's rows are not a multiple of its swizzle's width";
+	if ((why = starts(f, w, mn, k)))
+		return why;
+	strides(t, w, f, mn, out);
+	return desc_holds(t, w, out, mn, k) ? NULL : rows_cross;
 }
 
-const char *slot_desc_once(Ctx *c, SlotsAsked *asked, const Type *t, int mn, int k, SlotDesc *out)
+const char *slot_desc_once(Ctx *c, SlotsAsked *asked, const Type *t, Window w, int mn, int k,
+			   SlotDesc *out)
 {
-	SlotAsked now = {.type = t, .mn = mn, .k = k};
+	SlotAsked now = {.type = t, .window = w, .mn = mn, .k = k};
 	for (int i = 0; i < asked->n; i++) {
 		const SlotAsked *a = &asked->at[i];
-		if (a->type == t && a->mn == mn && a->k == k) {
+		if (a->type == t && window_same(a->window, w) && a->mn == mn && a->k == k) {
 			*out = a->desc;
 			return a->why;
 		}
 	}
-	now.why = slot_desc(c, t, mn, k, &now.desc);
+	now.why = slot_desc(c, t, w, mn, k, &now.desc);
 	vec_push(ctx_arena(c), asked, now);
 	*out = now.desc;
 	return now.why;

@@ -27,8 +27,16 @@ const char *slot_form(Ctx *c, const Type *t, SlotForm *out);
 const Layout *slot_layout(Ctx *c, SlotForm f, Elem e);
 /* The byte of element (i, j) of the tile in a slot, before the swizzle. */
 int64_t slot_byte(const Type *t, int64_t i, int64_t j);
+/* The same of element (i, j) of a view. */
+int64_t window_byte(const Type *t, Window w, int64_t i, int64_t j);
+/* What a view may begin at multiples of, along a mode of the buffer: for instructions that read
+ * k elements by a descriptor, or with k = 0 for copies to registers. */
+int window_step(SlotForm f, Window w, int mode, int k);
+/* The view as a buffer that begins with its first element, which lies `skip` into the slot. NULL:
+ * its elements do not lie to each other as those of the first rows and columns do. */
+const Type *window_slot(Ctx *c, const Type *t, Window w, int64_t *skip);
 
-/* A matrix descriptor of a slot, whose modes are (mn, k) (PTX ISA: matrix descriptor, strides). */
+/* A matrix descriptor of a view of a slot, (mn, k) (PTX ISA: matrix descriptor, strides). */
 typedef struct {
 	bool mn_major;
 	int64_t lbo, sbo; /* bytes */
@@ -36,17 +44,19 @@ typedef struct {
 } SlotDesc;
 
 /* For instructions of mn by k elements; NULL, or what of the layout no descriptor says. */
-const char *slot_desc(Ctx *c, const Type *t, int mn, int k, SlotDesc *out);
+const char *slot_desc(Ctx *c, const Type *t, Window w, int mn, int k, SlotDesc *out);
 
 /* What was asked before. */
 typedef struct {
 	const Type *type;
+	Window window;
 	int mn, k;
 	SlotDesc desc;
 	const char *why;
 } SlotAsked;
 typedef VEC(SlotAsked) SlotsAsked;
-const char *slot_desc_once(Ctx *c, SlotsAsked *asked, const Type *t, int mn, int k, SlotDesc *out);
+const char *slot_desc_once(Ctx *c, SlotsAsked *asked, const Type *t, Window w, int mn, int k,
+			   SlotDesc *out);
 int log2_of(int64_t x); /* rounded down; x above 0 */
 
 #endif

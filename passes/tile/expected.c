@@ -113,9 +113,7 @@ static const char *of_slot(const Kernel *k, const Op *op)
 		     skip + layout_size_int(to->val->type->layout) >
 			     layout_size_int(from->val->type->layout)))
 		return "skip= is of loads out of a slot of one row, and what they read lies in it";
-	return spread_in_slot((Kernel *)(uintptr_t)k, (loads ? from : to)->val->type,
-			      (loads ? to : from)->val->type, attrs_int(&op->attrs, A_TRANS, 0),
-			      &unused);
+	return spread_of_copy((Kernel *)(uintptr_t)k, op, &unused);
 }
 
 /* ------------------------------------------------------------------ mma */
@@ -144,6 +142,21 @@ static const char *arranged(const Kernel *k, const Op *op)
 					"%d, and each warpgroup runs the whole body",
 					(int)threads / GROUP_THREADS,
 					(int)threads_of_mma(k, mma) / GROUP_THREADS);
+	return NULL;
+}
+
+/* By a descriptor for each instruction. */
+static const char *readable(const Kernel *k, const Op *op)
+{
+	TiledMma t = op_tiled_mma(k->ctx, op);
+	SlotDesc unused;
+	for (int i = 1; i <= 2; i++) {
+		const Val *v = op->in[i].val;
+		if (v->type->space == SP_SHARED &&
+		    slot_desc(k->ctx, v->type, op_window(k->ctx, op, i), i == 1 ? t.rows : t.cols,
+			      atom_rows[t.atom.id].k, &unused))
+			return ctx_strf(k->ctx, "the mma can read '%%%s' as it lies", v->name);
+	}
 	return NULL;
 }
 
@@ -252,6 +265,7 @@ static const Row rows[] = {
 	{PASS_lower, PASS_lower, is_load, on_barrier, OP_COUNT},
 	{PASS_epilogue, PASS_lower, op_is_atom, plain_tiles, OP_COUNT},
 	{PASS_epilogue, PASS_lower, op_is_atom, swizzled_buffer, OP_COUNT},
+	{PASS_epilogue, PASS_lower, op_is_mma, readable, OP_COUNT},
 	{PASS_epilogue, PASS_lower, op_is_atom, spread, OP_COUNT},
 	{PASS_epilogue, PASS_lower, NULL, within_warp, OP_REDUCE},
 	{PASS_lower, PASS_lower, op_is_atom, of_slot, OP_COUNT},

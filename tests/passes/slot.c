@@ -51,7 +51,7 @@ static void forms_and_descriptors(void **state)
 		assert_int_equal(f.rows, cases[i].rows);
 		assert_int_equal(f.cols, cases[i].cols);
 		assert_int_equal(f.swizzle, cases[i].swizzle);
-		assert_null(slot_desc(c, t, cases[i].mn, 16, &d));
+		assert_null(slot_desc(c, t, type_window(c, t), cases[i].mn, 16, &d));
 		assert_int_equal(d.mn_major, cases[i].fast == 0);
 		assert_int_equal(d.lbo, cases[i].lbo);
 		assert_int_equal(d.sbo, cases[i].sbo);
@@ -63,7 +63,11 @@ static void refused(Elem e, const char *layout, int mn, const char *want)
 {
 	Ctx *c = ctx_new();
 	SlotDesc d;
-	const char *why = slot_desc(c, buffer(c, e, layout), mn, 16, &d);
+	const Type *t = buffer(c, e, layout);
+	Window all = {.turned = false};
+	if (layout_rank(t->layout) == 2)
+		all = type_window(c, t);
+	const char *why = slot_desc(c, t, all, mn, 16, &d);
 	if (!why || !strstr(why, want))
 		fail_msg("%s: %s", layout, why ? why : "taken");
 	ctx_free(c);
@@ -82,8 +86,47 @@ static void no_such_form(void **state)
 	/* MN-major elements of 32 bits */
 	Ctx *c = ctx_new();
 	SlotDesc d;
-	assert_non_null(slot_desc(c, of_form(c, EL_F32, 0, 64, 64, 128), 64, 8, &d));
+	const Type *t = of_form(c, EL_F32, 0, 64, 64, 128);
+	assert_non_null(slot_desc(c, t, type_window(c, t), 64, 8, &d));
 	ctx_free(c);
+}
+
+/* Views of (64,576), rows of 128 bytes: its columns lie 64 to a block of 8192 bytes. */
+static void views(void **state)
+{
+	static const struct {
+		Window w;
+		int mn;
+		bool mn_major;
+		int64_t lbo, sbo, first; /* first < 0: it begins within a swizzle */
+	} cases[] = {
+		{{{0, 0}, {64, 512}, false}, 64, false, 16, 1024, 0},
+		{{{0, 16}, {64, 512}, false}, 64, false, 16, 1024, 32},
+		{{{8, 80}, {56, 64}, false}, 8, false, 16, 1024, 8192 + 1024 + 32},
+		{{{0, 0}, {64, 512}, true}, 256, true, 8192, 1024, 0},
+		{{{16, 64}, {16, 512}, true}, 256, true, 8192, 1024, 8192 + 2048},
+		{{{0, 0}, {64, 64}, true}, 64, true, 16, 1024, 0},
+		{{{4, 0}, {32, 64}, false}, 8, false, 0, 0, -1},
+		{{{0, 8}, {64, 64}, false}, 64, false, 0, 0, -1},
+		{{{0, 32}, {64, 64}, true}, 64, true, 0, 0, -1},
+		{{{4, 0}, {32, 64}, true}, 64, true, 0, 0, -1},
+		{{{0, 0}, {64, 192}, true}, 96, true, 0, 0, -1}, /* the second 96 do */
+	};
+	(void)state;
+	for (size_t i = 0; i < COUNTOF(cases); i++) {
+		Ctx *c = ctx_new();
+		SlotDesc d;
+		const Type *t = of_form(c, EL_BF16, 1, 64, 576, 128);
+		const char *why = slot_desc(c, t, cases[i].w, cases[i].mn, 16, &d);
+		assert_int_equal(!why, cases[i].first >= 0);
+		assert_int_equal(d.mn_major, cases[i].mn_major);
+		if (!why) {
+			assert_int_equal(d.lbo, cases[i].lbo);
+			assert_int_equal(d.sbo, cases[i].sbo);
+			assert_int_equal(window_byte(t, cases[i].w, 0, 0), cases[i].first);
+		}
+		ctx_free(c);
+	}
 }
 
 int main(void)
@@ -91,6 +134,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(forms_and_descriptors),
 		cmocka_unit_test(no_such_form),
+		cmocka_unit_test(views),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
