@@ -590,6 +590,18 @@ void emit_LD_GLOBAL(Cg *g, const Op *op)
 		cg_check_indices(g, op);
 }
 
+void emit_LD_GATHER(Cg *g, const Op *op)
+{
+	const Bound *to = cg_val(g, IN(op, TO).val);
+	int n = (int)attrs_int(&op->attrs, A_N, 1);
+	LLVMValueRef from = global_address(g, op);
+	LLVMBasicBlockRef after = where_index(g, op, &from);
+	LLVMValueRef ld = LLVMBuildLoad2(g->b, cg_vector_type(g, to, n), from, "");
+	LLVMSetAlignment(ld, (unsigned)elem_span(IN(op, FROM).val->type->elem, n));
+	cg_set_vector(g, to, cg_first_register(g, &IN(op, TO)), n, ld);
+	cg_goto(g, after);
+}
+
 /* LLVM 22.1 selects its intrinsic from sm_90 on; all targets have the instruction. */
 void emit_PREFETCH_GLOBAL(Cg *g, const Op *op)
 {

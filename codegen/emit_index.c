@@ -56,11 +56,11 @@ static const Stepping *stepping(Cg *g, const Val *tensor, int mode, bool pin)
 
 LLVMValueRef cg_index_ptr(Cg *g, const Op *op, LLVMValueRef base, LLVMValueRef *some)
 {
-	bool copies = op->kind == OP_CP_ASYNC;
+	bool copies = op->kind == OP_CP_ASYNC, store = op->kind == OP_ST_GLOBAL;
 	LLVMValueRef index =
 		cg_reg(g, cg_val(g, IN(op, INDEX).val), cg_first_register(g, &IN(op, INDEX)));
 	const Stepping *s =
-		stepping(g, op->in[copies].val, (int)attrs_int(&op->attrs, A_GATHER, 0), copies);
+		stepping(g, op->in[!store].val, (int)attrs_int(&op->attrs, A_GATHER, 0), copies);
 	LLVMValueRef at =
 		LLVMBuildMul(g->b, LLVMBuildZExt(g->b, index, g->m->i64, ""), s->step, "");
 	*some = LLVMBuildICmp(g->b, LLVMIntULT, index, s->extent, "");

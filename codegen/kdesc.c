@@ -121,7 +121,8 @@ static int widest_access(const Kernel *k, const Val *v)
 	int64_t n = 0;
 	for (const Op *op = kernel_first(k); op; op = op_next(op))
 		if (((op->kind == OP_ST_GLOBAL && IN(op, TO).val == v) ||
-		     ((op->kind == OP_LD_GLOBAL || op->kind == OP_CP_ASYNC) &&
+		     ((op->kind == OP_LD_GLOBAL || op->kind == OP_LD_GATHER ||
+		       op->kind == OP_CP_ASYNC) &&
 		      IN(op, FROM).val == v)) &&
 		    attrs_int(&op->attrs, A_N, 1) > n)
 			n = attrs_int(&op->attrs, A_N, 1);

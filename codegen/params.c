@@ -83,7 +83,7 @@ static void use_op(Use *u, const Op *op)
 	if (op->kind == OP_LAUNCH)
 		return; /* the host's */
 	if (attrs_get(&op->attrs, A_GATHER) && op->kind != OP_TMA_LOAD)
-		use_mode(u, op->in[op->kind == OP_CP_ASYNC].val, attrs_get(&op->attrs, A_GATHER));
+		use_mode(u, op->in[op->kind != OP_ST_GLOBAL].val, attrs_get(&op->attrs, A_GATHER));
 	if (attrs_get(&op->attrs, A_CHECKS))
 		use_mode(u, IN(op, CHECKED).val, attrs_get(&op->attrs, A_CHECKS));
 	for (int i = 0; i < op->nin; i++) {

@@ -25,7 +25,7 @@ static bool acc_shape(Sema *s, const Node *type, Value *shape)
 		return true;
 	if (!shape->mma)
 		return reject(s, type->name_loc, D_E0205,
-			      "row vectors are of f32, not of %s\n"
+			      "values that a loop carries are of f32, not of %s\n"
 			      "write f32 here",
 			      elem_rows[e].name);
 	DiagMsg *m =

@@ -88,8 +88,11 @@ static bool is_part(const Layout *part, const Layout *whole)
 static bool may_read(Sema *s, const Value *v)
 {
 	const Tensor *t = v->tile->tiling->tensor;
-	if (!is_whole_tile(s, v) || !gathers_not(s, v, "an expression") || !elt_place(s, v->loc))
+	if (!is_whole_tile(s, v) || !elt_place(s, v->loc))
 		return false;
+	if (v->tile->names && t->is_inout)
+		return reject_indices(s, v->loc,
+				      ctx_strf(s->ctx, "of '%s', which is inout", t->name));
 	if (!t->is_out || t->is_inout)
 		return !t->is_inout || reads_in_place(s, v);
 	return reject(s, v->loc, D_E0213,
@@ -115,7 +118,7 @@ static bool read_tile(Sema *s, Value *v, Elem e)
 			      elem_rows[t->tensor->elem].name);
 	const Layout *shape;
 	Val *from = vector_tile(s, v, &shape);
-	if (!from)
+	if (!from || !names_lie_along(s, v, from))
 		return false;
 	Op *frag = build(s, OP_FRAG, v->loc);
 	Val *to = op_result(s->kernel, frag, t->tensor->name, type_like(s, t->tensor->elem, shape));
@@ -472,10 +475,41 @@ static bool rows_fit(Sema *s, const Node *call, const Value *given, int64_t rows
 		      *n, WARP_ROWS, name, WARP_ROWS, WARP_ROWS);
 }
 
+/* rowmax(x, 128): a value for each 128 columns of a row, whatever the tile's width. */
+static Value reduce_groups(Sema *s, const Node *call, const Reduction *r, Value *args)
+{
+	const char *name = call->kids.at[0]->name;
+	if (!elt_reducible(s, call, args) || !has_columns(s, call, args))
+		return value_bad();
+	const Layout *whole = args->val->type->layout;
+	int64_t rows = shape_extent(whole, 0), cols = shape_extent(whole, 1), n;
+	if (!want_int(s, &args[1], -1, cols, "the columns that share a value", &n))
+		return value_bad();
+	if (n < 2)
+		return rejected(s, args[1].loc, D_E0211,
+				"the columns that share a value are 2 or more, not %" PRId64 "\n"
+				"write %s(x): along which mode, the name says",
+				n, name);
+	if (cols % n)
+		return rejected(s, args[1].loc, D_E0211,
+				"a tile of %" PRId64
+				" columns is no whole number of groups of %" PRId64 "\n"
+				"write %s(x, %" PRId64
+				"), or another divisor of the tile's columns",
+				cols, n, name, cols % 128 ? cols : 128);
+	Val *v = elt_inside(s, call->loc, args->val, r);
+	v = reduce(s, call->loc, r, v,
+		   layout_left(s->ctx, layout_2d(s->ctx, rows, cols / n, 1, rows)->shape));
+	op_int(s->kernel, v->def, A_N, n);
+	return cols == n ? result(v) : result_for(v, whole);
+}
+
 /* rowsum(x) is of each row, colsum(x) of each column and tilesum(x) of all of the tile. The second
  * operand of colsum(x, 16) is how many rows share a value. */
 Value elt_reduce(Sema *s, const Node *call, const Reduction *r, Value *args, int n)
 {
+	if (r->kept == 0 && n > 1)
+		return reduce_groups(s, call, r, args);
 	bool across = n > 1 || (s->place == AT_GRID && s->mma_loc.src >= 0);
 	if (r->kept != 0 && !across)
 		return report_joined_only(s, call, r);
@@ -495,31 +529,35 @@ Value elt_reduce(Sema *s, const Node *call, const Reduction *r, Value *args, int
 	return result(reduce(s, call->loc, r, v, to));
 }
 
-/* Of what rows has a value each; NULL: reported. */
-static const Layout *shape_with_rows(Sema *s, const Value *of)
+/* Of what each row, or each element, has a value; NULL: reported. */
+static const Layout *shape_with_values(Sema *s, const Value *of, bool rows)
 {
+	const char *name = rows ? "rows" : "tile";
 	if (of->kind == V_TILES)
 		return tiling_shape(s, of->tiling);
 	if (of->kind == V_ACC || of->kind == V_FRAG)
-		return has_rows(s, "rows", of) ? of->val->type->layout : NULL;
+		return !rows || has_rows(s, name, of) ? of->val->type->layout : NULL;
 	if (of->kind != V_BAD)
-		reject(s, of->loc, D_E0203, "rows takes an accumulator, this is %s\n%s",
+		reject(s, of->loc, D_E0203, "%s takes an accumulator, this is %s\n%s", name,
 		       value_text(of),
-		       of->kind == V_TILE ? "name the tiles of the tensor: rows(gX)" : "");
+		       of->kind == V_TILE
+			       ? ctx_strf(s->ctx, "name the tiles of the tensor: %s(gX)", name)
+			       : "");
 	return NULL;
 }
 
-/* rows(acc), the shape of a value for each row of a tile. */
-Value elt_rows(Sema *s, const Node *call)
+/* rows(acc), the shape of a value for each row of a tile; tile(gX), of one for each element. */
+Value elt_shape(Sema *s, const Node *call, bool rows)
 {
 	Value v = value_of(V_SHAPE);
 	Value of = call->kids.n == 2 ? eval(s, call->kids.at[1]) : value_bad();
 	if (call->kids.n != 2)
-		reject(s, call->loc, D_E0206, "rows takes an accumulator, rows(acc)");
-	const Layout *shape = shape_with_rows(s, &of);
+		reject(s, call->loc, D_E0206, "%s takes an accumulator, %s(acc)",
+		       rows ? "rows" : "tile", rows ? "rows" : "tile");
+	const Layout *shape = shape_with_values(s, &of, rows);
 	if (!shape)
 		return value_bad();
-	v.layout = reduced_shape(s, shape, 0);
+	v.layout = rows || layout_rank(shape) == 1 ? reduced_shape(s, shape, 0) : shape;
 	v.elem = EL_F32;
 	return v;
 }

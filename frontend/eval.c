@@ -311,7 +311,7 @@ static Value call_named(Sema *s, const Node *call, const Node *callee, Value *ar
 	if (row && !(op >= 0 && are_of_layout(args, n)))
 		return call_elementwise(s, call, row, args, n);
 	if (reduction_named(callee->name, &by))
-		return counts(s, call->loc, callee->name, n, 1, by.kept ? 2 : 1)
+		return counts(s, call->loc, callee->name, n, 1, 2)
 			       ? elt_reduce(s, call, &by, args, n)
 			       : value_bad();
 	return counts(s, call->loc, callee->name, n, layout_op_rows[op].lo, layout_op_rows[op].hi)
@@ -331,8 +331,8 @@ static Value eval_call(Sema *s, const Node *n)
 	const Node *callee = n->kids.at[0];
 	int count = n->kids.n - 1;
 	Value *args = NEWN(s->arena, Value, count + 1);
-	if (calls_word(s, n, W_ROWS))
-		return elt_rows(s, n);
+	if (calls_word(s, n, W_ROWS) || calls_word(s, n, W_TILE))
+		return elt_shape(s, n, calls_word(s, n, W_ROWS));
 	if (calls_word(s, n, W_GROUPS))
 		return rejected(s, n->loc, D_E0307,
 				"groups are what a grid runs over, or a loop\n"

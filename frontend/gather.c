@@ -24,6 +24,10 @@ static bool gathers_once(Sema *s, const Tile *t, int mode, const Value *names)
 	ModeList matrix = tiling_modes(s, t->tiling);
 	const char *name = t->tiling->tensor->name;
 	bool some = false;
+	if (!tup_is_leaf(layout_mode(s->ctx, t->tiling->tensor->layout, mode)->shape))
+		return reject_indices(s, names->loc,
+				      ctx_strf(s->ctx, "along mode %d of '%s', which has parts",
+					       mode, name));
 	for (int i = 0; i < matrix.n; i++)
 		some |= matrix.at[i] == mode;
 	if (t->names)
@@ -178,8 +182,23 @@ bool gather_fits(Sema *s, const Value *from)
 	return true;
 }
 
-bool gathers_not(Sema *s, const Value *v, const char *what)
+/* Rows that a thread holds are named by what lies along the rows of its tile, columns by what lies
+ * along the columns. */
+bool names_lie_along(Sema *s, const Value *v, const Val *tile)
 {
-	return v->kind != V_TILE || !v->tile->names ||
-	       reject_indices(s, v->loc, ctx_strf(s->ctx, "in %s", what));
+	const Val *names = HAS_IN(tile->def, INDEX) ? IN(tile->def, INDEX).val : NULL;
+	if (!names)
+		return true;
+	int gather = (int)attrs_int(&tile->def->attrs, A_GATHER, 0);
+	ModeList m = type_modes(s->ctx, tile->type), of = type_modes(s->ctx, names->type);
+	int side = m.at[m.n - 1] == gather;
+	if (shape_extent(names->type->layout, of.at[side]) ==
+	    shape_extent(tile->type->layout, gather))
+		return true;
+	return reject(s, v->loc, D_E0203,
+		      "these indices lie along the %s of the tile, and name its %s\n"
+		      "write g%s%s, with the grid's name of %s",
+		      side ? "rows" : "columns", side ? "columns" : "rows",
+		      v->tile->tiling->tensor->name, side ? "[m,cols[n]]" : "[rows[m],n]",
+		      side ? "columns" : "rows");
 }

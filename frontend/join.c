@@ -131,6 +131,10 @@ static void join(Sema *s, const Node *n, const Value *to, const CombineRow *by, 
 	Reduction r;
 	if (!may_write(s, to) || !is_whole_tile(s, to))
 		return;
+	if (to->tile->names) {
+		reject_indices(s, to->loc, "of what tiles are joined to");
+		return;
+	}
 	bool reduced = is_reduced(s, from, by, &r);
 	Value v = joined_value(s, from, reduced);
 	Val *t = v.kind == V_BAD ? NULL : vector_tile(s, to, &shape);

@@ -203,8 +203,8 @@ static void walk_reduce(Walk *w, const Op *op)
 		add_part(w, out, p, p->by == by ? by : NULL);
 	for (int d = 0; d < BUFFER_RANK; d++) {
 		out->along[d] = in->along[d];
-		if (extent_of(op->out->type, d) == 1 && extent_of(x->type, d) > 1 &&
-		    !is_whole(w->s, &in->along[d]))
+		if (!attrs_get(&op->attrs, A_N) && extent_of(op->out->type, d) == 1 &&
+		    extent_of(x->type, d) > 1 && !is_whole(w->s, &in->along[d]))
 			add_part(w, out, &(Part){.reduce = op, .span = in->along[d]}, by);
 	}
 }

@@ -172,9 +172,6 @@ static const struct {
 	{"min", 3, "write min(min(x, y), z)"},
 	{"clamp", 2, "write clamp(x, lo, hi), or min(x, hi)"},
 	{"select", 2, "write select(c, x, y): x where c is not 0, else y"},
-	{"rowsum", 2, "write rowsum(x): along which mode, the name says"},
-	{"rowmax", 2, "write rowmax(x): along which mode, the name says"},
-	{"rowmin", 2, "write rowmin(x): along which mode, the name says"},
 	{"leaky_relu", 1, "write leaky_relu(x, 0.01)"},
 };
 

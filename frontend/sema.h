@@ -340,7 +340,7 @@ Val *elt_inside(Sema *s, Loc loc, Val *v, const Reduction *r);
 bool elt_whole(Sema *s, const Value *v);                   /* else says that elements repeat */
 bool elt_reducible(Sema *s, const Node *call, Value *arg); /* reads tiles, too */
 const Layout *reduced_shape(Sema *s, const Layout *tile, int kept);
-Value elt_rows(Sema *s, const Node *call);
+Value elt_shape(Sema *s, const Node *call, bool rows);
 
 /* inplace.c: tensors that are inout */
 bool reads_in_place(Sema *s, const Value *v);             /* else reports */
@@ -368,7 +368,7 @@ bool scatter_fits(Sema *s, const Value *to);        /* rows at the grid's place 
 Tensor *tiling_tensor(const Tiling *t);             /* that its rows lie in */
 Val *gather_names(Sema *s, const Tile *t, Loc loc); /* NULL: reported */
 bool gather_fits(Sema *s, const Value *from);
-bool gathers_not(Sema *s, const Value *v, const char *what); /* else reported */
+bool names_lie_along(Sema *s, const Value *v, const Val *tile); /* else reported */
 bool reject_indices(Sema *s, Loc loc, const char *where);
 int tile_open(const Tile *t, int *mode); /* how many modes are open; the first */
 

@@ -219,6 +219,14 @@ static bool report_index(Sema *s, const Value *to, int i)
 		      to->tile->tiling->tensor->name, i, help_index(s, to));
 }
 
+/* The mode that counts groups of columns, of which a tile of the grid has several. */
+static bool counts_groups(Sema *s, const Tile *to, int i, int columns)
+{
+	int64_t extent = to->tiling->extent[i], all = s->grid->extent[i];
+	return i == columns && extent < all && all % extent == 0 &&
+	       tiling_extent(s, to->tiling, i) != tiling_extent(s, s->grid, i);
+}
+
 /* Of what holds a value for each row and each tile, the mode that counts tiles of columns; or of a
  * value for each column and so many rows, that which counts these. */
 static bool counts_tiles(Sema *s, const Tile *to, int i)
@@ -228,7 +236,7 @@ static bool counts_tiles(Sema *s, const Tile *to, int i)
 	    to->at[i] != s->grid_at[i])
 		return false;
 	int64_t extent = to->tiling->extent[i];
-	return (i == matrix.at[1] && extent == 1) ||
+	return (i == matrix.at[1] && extent == 1) || counts_groups(s, to, i, matrix.at[1]) ||
 	       (i == matrix.at[0] && extent < s->grid->extent[i] &&
 		s->grid->extent[i] % extent == 0 &&
 		tiling_extent(s, to->tiling, i) != tiling_extent(s, s->grid, i));
@@ -339,7 +347,8 @@ static void say_out(Sema *s, DiagMsg *m, const Tensor *t)
 static bool store_value_fits(Sema *s, const Value *to, const Layout *shape, const Value *v)
 {
 	const Tiling *t = to->tile->tiling;
-	if (!is_held_whole(s, v, "what is written"))
+	bool held = v->kind == V_FRAG && v->wide && shape_same(s, v->val->type->layout, shape);
+	if (!held && !is_held_whole(s, v, "what is written"))
 		return false;
 	if (!shape_same(s, v->val->type->layout, shape))
 		return reject(s, v->loc, D_E0204, "a tile of %s does not fit a tile of %s of '%s'",

@@ -92,6 +92,12 @@ static bool report_other_length(Sema *s, const Tensor *t, int mode, const Value 
 static bool index_fits(Sema *s, Tiling *t, int mode, const Value *at)
 {
 	t->extent[mode] = 1;
+	if (at->kind == V_TILE) { /* of any length: it holds indices */
+		const Tiling *names = at->tile->tiling;
+		for (int i = 0; i < names->rank; i++)
+			t->extent[mode] *= names->extent[i];
+		return true;
+	}
 	if (at->kind == V_INT && ix_is(at->ix, 0) && ix_is(tensor_extent(s, t->tensor, mode), 1))
 		return true;
 	const Ix *extent = at->kind == V_INT ? extent_by(s, at->ix, &t->extent[mode]) : NULL;
@@ -108,7 +114,7 @@ bool is_vector_index(Sema *s, const Tensor *t, const Value *at, int n)
 		int64_t tile;
 		bool of = at[i].kind == V_INT && s->grid && extent_by(s, at[i].ix, &tile);
 		bool side = of && side_of(s, at[i].ix) >= 0;
-		sides += side;
+		sides += side || at[i].kind == V_TILE;
 		batches += of && !side;
 	}
 	return layout_rank(t->layout) == 1 || (sides == 1 && sides + batches == n);
@@ -251,9 +257,12 @@ static const Tile *flat_tile(Sema *s, const Tile *t, Loc loc)
 	flat->layout = layout_flat(s->ctx, flat->layout);
 	*g = (Tiling){.tensor = flat};
 	*f = (Tile){.tiling = g};
-	for (int i = 0; i < t->tiling->rank; i++)
+	f->names = t->names;
+	for (int i = 0; i < t->tiling->rank; i++) {
+		f->gather = i == t->gather ? g->rank : f->gather;
 		if (!split_mode(s, t, i, f, g, loc))
 			return NULL;
+	}
 	return f;
 }
 
@@ -263,7 +272,12 @@ static Val *build_view(Sema *s, const Tile *t, int side, Loc loc)
 	const Tiling *g = t->tiling;
 	int others[RANK_MAX], n = others_of(g, others), along = long_mode(g);
 	Val *view = view_of(s, g->tensor, view_layout(s, g, side, false), side ? "n" : "m");
+	Val *names = t->names ? gather_names(s, t, loc) : NULL;
 	Op *op = build_in(s, build(s, OP_TILE, loc), view);
+	if (names) {
+		build_in(s, op, names);
+		op_int(s->kernel, op, A_GATHER, n + side);
+	}
 	for (int i = 0; i < n; i++)
 		op_ix(s->kernel, op, t->at[others[i]] ? t->at[others[i]] : ix_const(c, 0));
 	for (int i = 0; i < 2; i++)
@@ -285,6 +299,8 @@ static bool length_fits(Sema *s, const Value *v, int mode)
 	const Tile *t = v->tile;
 	Value at = {.kind = V_INT, .loc = v->loc, .ix = t->at[mode]};
 	int64_t tile;
+	if (t->names && t->gather == mode)
+		return true;
 	if (tensor_extent(s, t->tiling->tensor, mode) == extent_by(s, at.ix, &tile))
 		return true;
 	return report_other_length(s, t->tiling->tensor, mode, &at);
@@ -296,6 +312,13 @@ bool tile_repeats(Sema *s, const Tile *t)
 	for (int i = 0; i < t->tiling->rank; i++)
 		repeats |= tiling_repeats(s, t->tiling, i);
 	return repeats;
+}
+
+/* Where the tile is along a mode; by indices, where these are. */
+static const Ix *place_along(const Tile *t, int mode)
+{
+	int of = t->names && t->gather == mode ? long_mode(t->names->tiling) : -1;
+	return of < 0 ? t->at[mode] : t->names->at[of];
 }
 
 /* Of the accumulator, or of a tile whose elements repeat: as this has it. It may be of an operand,
@@ -335,7 +358,7 @@ Val *vector_tile(Sema *s, const Value *of, const Layout **shape)
 		return NULL;
 	const Tiling *t = v->tile->tiling;
 	int mode = long_mode(t),
-	    side = mode < 0 ? -1 : side_of_tile(s, of->tile, v->tile->at[mode]);
+	    side = mode < 0 ? -1 : side_of_tile(s, of->tile, place_along(v->tile, mode));
 	bool one = t->rank == 1 && t->extent[0] == 1;
 	side = one ? 0 : side;
 	*shape = tiling_shape(s, t);

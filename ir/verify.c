@@ -220,7 +220,7 @@ static void know_inside(Verifier *v, const Op *op)
 /* An access by an index is where that is one of the tensor's coordinates. */
 static void know_index(Verifier *v, const Op *op)
 {
-	const Layout *l = op->in[op->kind == OP_CP_ASYNC].val->type->layout;
+	const Layout *l = op->in[op->kind != OP_ST_GLOBAL].val->type->layout;
 	int mode = (int)attrs_int(&op->attrs, A_GATHER, 0);
 	const Ix *index = access_index(v->c), *extent = tup_get(l->shape, mode)->leaf;
 	vec_push(v->arena, &v->scope.facts, ((IxFact){index->name, 0, INT32_MAX, 1}));
@@ -231,7 +231,8 @@ static void know_index(Verifier *v, const Op *op)
 static const char *check_vector(Verifier *v, const Op *op)
 {
 	int guards = v->scope.guards.n, facts = v->scope.facts.n;
-	if (op->kind != OP_LD_GLOBAL && op->kind != OP_ST_GLOBAL && op->kind != OP_CP_ASYNC)
+	if (op->kind != OP_LD_GLOBAL && op->kind != OP_LD_GATHER && op->kind != OP_ST_GLOBAL &&
+	    op->kind != OP_CP_ASYNC)
 		return NULL;
 	for (int i = IX_PLACE(op, COND); op->kind == OP_CP_ASYNC && i < op->nix; i++)
 		vec_push(v->arena, &v->scope.guards, op->ix[i]);

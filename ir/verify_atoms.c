@@ -462,6 +462,12 @@ const char *rule_load_vector(const Kernel *k, const Op *op)
 	return why ? why : rule_vector(k, op);
 }
 
+const char *rule_load_gather(const Kernel *k, const Op *op)
+{
+	const char *why = k->stage == ST_PTX ? rule_vector(k, op) : rule_alike(k, op);
+	return why ? why : check_index(k, op);
+}
+
 /* All registers, or one where a condition holds. */
 const char *rule_fill(const Kernel *k, const Op *op)
 {

@@ -277,7 +277,8 @@ static bool walk_turns(Paths *p, const Op *op, int64_t from, int64_t to)
 static bool only_loads(const Block *b)
 {
 	for (const Op *op = b->first; op; op = op->next)
-		if (op->body ? !only_loads(op->body) : op->kind != OP_LD_GLOBAL)
+		if (op->body ? !only_loads(op->body)
+			     : op->kind != OP_LD_GLOBAL && op->kind != OP_LD_GATHER)
 			return false;
 	return true;
 }

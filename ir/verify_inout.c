@@ -17,9 +17,10 @@ static const Val *root_of(const Val *v)
 /* Of one type and at one place: where `loop` has the value that `other` has. */
 static bool same_place(const Kernel *k, const Op *x, const Op *y, const Op *loop, const Op *other)
 {
-	bool same = x && y && x->kind == OP_TILE && y->kind == OP_TILE &&
-		    x->out->type == y->out->type && IN(x, OF).at == IN(y, OF).at &&
-		    IN(x, OF).val->type == IN(y, OF).val->type && x->nix == y->nix;
+	bool same = x && y && x->kind == OP_TILE && y->kind == OP_TILE && !HAS_IN(x, INDEX) &&
+		    !HAS_IN(y, INDEX) && x->out->type == y->out->type &&
+		    IN(x, OF).at == IN(y, OF).at && IN(x, OF).val->type == IN(y, OF).val->type &&
+		    x->nix == y->nix;
 	for (int i = 0; same && i < x->nix; i++) {
 		const Ix *at = x->ix[i];
 		if (loop != other)

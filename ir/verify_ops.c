@@ -432,6 +432,8 @@ static const Rule rules[OP_COUNT] = {
 	[OP_REDUCE] = {.kinds = "r=r", .rule = reduce_rule, .needs = {{A_COMBINE, ST_ANY}}},
 	[OP_LOAD] = {.kinds = "rgg", .rule = rule_load},
 	[OP_LOAD_SHARED] = {.kinds = "rs", .rule = rule_load_shared},
+	[OP_LOAD_GATHER] = {.kinds = "rgr", .rule = rule_load_gather},
+	[OP_LD_GATHER] = {.kinds = "rgr", .rule = rule_load_gather, .needs = {{A_N, ST_PTX}}},
 	[OP_PREFETCH] = {.kinds = "rg", .rule = rule_alike},
 	[OP_PREFETCH_GLOBAL] = {.kinds = "g"},
 	[OP_LOAD_ASYNC] = {.kinds = "sgr", .rule = rule_load_async},

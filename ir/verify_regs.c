@@ -172,9 +172,9 @@ const char *reduce_rule(const Kernel *k, const Op *op)
 		return "a reduction is of f32, and gives f32";
 	bool plain = layout_rank(to->layout) == 2 && layout_rank(from->layout) == 2;
 	bool rows = plain && !ix_is(extent(k, to, 0), 1);
-	if (!plain || (k->stage == ST_TILE && !ix_is(extent(k, to, 1), 1) &&
-		       extent(k, to, 1) != extent(k, from, 1)))
-		return "a reduction leaves one column, or all of them";
+	bool some = plain && !ix_is(extent(k, to, 1), 1) && extent(k, to, 1) != extent(k, from, 1);
+	if (!plain || (k->stage == ST_TILE && some && extent(k, to, 0) != extent(k, from, 0)))
+		return "a reduction leaves one column, or all of them, or of each row so many";
 	if (!type_broadcasts(k->ctx, to, from) || !spread_as_rows(k, to, from))
 		return "the result is spread as the rows of the operand";
 	bool meets = from->tv && from->tv != to->tv && rows && k->stage == ST_PTX;

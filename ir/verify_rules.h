@@ -46,6 +46,7 @@ const char *rule_add_to(const Kernel *k, const Op *op);
 const char *rule_setmaxnreg(const Kernel *k, const Op *op);
 const char *rule_vector(const Kernel *k, const Op *op);
 const char *rule_load(const Kernel *k, const Op *op); /* of indices that are checked, too */
+const char *rule_load_gather(const Kernel *k, const Op *op);
 const char *rule_load_vector(const Kernel *k, const Op *op);
 const char *rule_fill(const Kernel *k, const Op *op);
 const char *rule_inside(const Kernel *k, const Op *op);

@@ -17,6 +17,13 @@ static Fit fits_always(Copying *c, Refusal *why)
 	return FIT_YES;
 }
 
+/* Indices name the tile's rows, or its columns. */
+static Fit fits_named(Copying *c, Refusal *why)
+{
+	(void)why;
+	return tile_indices(IN(c->op, FROM).val) ? FIT_YES : FIT_NO;
+}
+
 /* It shares all but its last step with the way that the launch may refuse. */
 static Fit fits_beside(Copying *c, Refusal *why)
 {

@@ -118,17 +118,25 @@ PASS_OF(arrange)
 	}
 }
 
-/* The same place of the same tensor, which nothing writes. */
-static bool same_read(const Op *a, const Op *b)
+/* The same place of the same tensor, by the same indices. */
+static bool same_place(const Op *x, const Op *y)
 {
-	const Op *x = tile_of(IN(a, FROM).val), *y = tile_of(IN(b, FROM).val);
-	if (!x || !y || IN(x, OF).val != IN(y, OF).val || x->nix != y->nix ||
-	    x->out->type != y->out->type || IN(a, TO).val->type != IN(b, TO).val->type)
+	if (IN(x, OF).val != IN(y, OF).val || x->nix != y->nix || x->nin != y->nin ||
+	    x->out->type != y->out->type)
 		return false;
 	for (int i = 0; i < x->nix; i++)
 		if (x->ix[i] != y->ix[i])
 			return false;
-	return true;
+	return !HAS_IN(x, INDEX) ||
+	       (attrs_int(&x->attrs, A_GATHER, 0) == attrs_int(&y->attrs, A_GATHER, 0) &&
+		same_place(IN(x, INDEX).val->def, IN(y, INDEX).val->def));
+}
+
+/* Of a tensor that nothing writes. */
+static bool same_read(const Op *a, const Op *b)
+{
+	const Op *x = tile_of(IN(a, FROM).val), *y = tile_of(IN(b, FROM).val);
+	return x && y && IN(a, TO).val->type == IN(b, TO).val->type && same_place(x, y);
 }
 
 /* A tile that an epilogue names twice is read once. */
@@ -176,7 +184,8 @@ static void zero_outside(Kernel *k, Op *copy)
 	const Val *to = IN(copy, TO).val;
 	const Op *tile = tile_of(IN(copy, FROM).val);
 	if (!tile || to->type->space != SP_REG ||
-	    (!val_is_vector(to) && !joins_elements(k) && ends_as_outputs(k, tile)))
+	    (!val_is_vector(to) && !joins_elements(k) && !HAS_IN(tile, INDEX) &&
+	     ends_as_outputs(k, tile)))
 		return;
 	Op *none = op_before(k, copy, OP_FILL);
 	op_in(k, none, IN(copy, TO).val, NULL);

@@ -199,19 +199,26 @@ static const char *along_m(const Kernel *k)
 
 /* Beside an mma a row lies in the lanes of one warp, which can exchange registers; columns, and
  * without an mma rows, lie in several warps, which exchange what they have of them (exchange.c). */
+/* Of each row so many columns, of several groups. */
+static bool reduces_groups(const Op *op)
+{
+	return val_extent(op->out, 1) > 1 && val_extent(op->out, 1) < val_extent(IN(op, X).val, 1);
+}
+
 static void check_rows(Kernel *k, const Op *op)
 {
 	enum { MOST = 16, LANES = 32 };
 	TvExchange all[MOST];
-	bool rows = val_extent(op->out, 0) > 1;
+	bool rows = val_extent(op->out, 0) > 1 || reduces_groups(op);
 	int n = !rows ? 0 : tv_exchanges(IN(op, X).val->type, op->out->type, all, MOST);
 	for (int i = 0; i < n; i++)
 		if (all[i].step >= LANES) {
 			diag(k->ctx, op->loc, D_E0405,
-			     "a row of this tile lies in the registers of several warps, and "
+			     "a %s of this tile lies in the registers of several warps, and "
 			     "shuffles exchange within one\n"
 			     "%s",
-			     along_m(k));
+			     reduces_groups(op) ? "group of columns" : "row",
+			     kernel_multiplies(k) ? along_m(k) : "write schedule { threads 32; }");
 			return;
 		}
 }
@@ -285,7 +292,8 @@ PASS_OF(spread)
 	for (Op *op = kernel_first(k); op && !pass_failed(k); op = op_next(op)) {
 		if (spreads_alike(op))
 			check_alike(k, op);
-		if (op->kind == OP_REDUCE && kernel_multiplies(k) && !pass_failed(k))
+		if (op->kind == OP_REDUCE && (kernel_multiplies(k) || reduces_groups(op)) &&
+		    !pass_failed(k))
 			check_rows(k, op);
 		if (op_is_mma(op))
 			regroup(k, op);

@@ -213,6 +213,18 @@ void find_origins(Epilogue *e)
 		join_changes(e, op);
 }
 
+/* Whether an operand has an element for so many columns. */
+static bool is_of_groups(const Val *v)
+{
+	for (int i = 0; i < v->def->nin; i++) {
+		const Val *in = v->def->in[i].val;
+		if (in->type->kind == TY_TILE && in->type->space == SP_REG && !val_is_vector(in) &&
+		    val_extent(in, 1) != val_extent(v, 1))
+			return true;
+	}
+	return false;
+}
+
 /* Whether the value may be computed where it is stored, from what it is computed from: that is
  * still the same there. */
 static bool may_wait(const Epilogue *e, const Val *v)
@@ -221,7 +233,7 @@ static bool may_wait(const Epilogue *e, const Val *v)
 	bool apart =
 		v->def->kind == OP_INSIDE && e->t.along_n != 1; /* no tile has a chunk's columns */
 	return op_rows[v->def->kind].flags & OPF_ELT && op_parent(v->def) == op_parent(e->store) &&
-	       o->changed < o->at && !apart;
+	       o->changed < o->at && !apart && !is_of_groups(v);
 }
 
 /* Rows after a group's end may come too: nothing that is made of them leaves. But not what others

@@ -186,7 +186,7 @@ static Op *each_register(Kernel *k, Op *at, const char *name, int n)
 /* Tensor and registers in the order of the op; of a prefetch, no registers. */
 static void vector_operands(Kernel *k, const Op *op, Op *vector, Val *tensor, const Ix *reg)
 {
-	if (op->kind == OP_LOAD)
+	if (op->kind != OP_STORE && op->kind != OP_PREFETCH)
 		op_in(k, vector, reg_side(op), reg);
 	op_in(k, vector, tensor, NULL);
 	if (op->kind == OP_STORE)
@@ -282,9 +282,9 @@ static void lower_vector(Kernel *k, Op *op, Block *to, Vector v, int fast)
 	int mode = tile_mode(k, tile_side(op), fast);
 	v.p.at[mode] = ix_add(c, v.p.at[mode], ix_int(k, v.more));
 	vector_operands(k, op, vector, tensor_arg(tensor), v.reg);
-	const Ix *offset = op->kind == OP_STORE && HAS_IN(op, INDEX)
-				   ? inside_by_index(k, op, inside, &v.p, vector, v.reg)
-				   : op_inside_tensor(k, inside, tensor, v.p.at);
+	bool named = HAS_IN(op, INDEX);
+	const Ix *offset = named ? inside_by_index(k, op, inside, &v.p, vector, v.reg)
+				 : op_inside_tensor(k, inside, tensor, v.p.at);
 	before_end(k, op, inside, &v.p);
 	op_ix(k, vector, ix_sub(c, offset, ix_int(k, v.more)));
 	check_coordinates(k, op, vector);

@@ -68,13 +68,14 @@ static const Type *type_of_indices(Kernel *k, const Op *copy, const Val *indices
 	return type_frag(c, EL_I32, layout_2d(c, rows, cols, 1, rows), layout_cat(c, modes, 2));
 }
 
-/* What an earlier copy of the same rows holds; NULL: nothing that is known here, or that is checked
- * for this tensor. */
-static Val *held(const Op *copy, const Op *at, const Op *tile, const Op *of)
+/* What an earlier access to the same rows holds, alike; `first` as below. NULL: nothing that is
+ * known here, or that is checked for this tensor. */
+static Val *held(const Type *type, const Attr *first, const Op *at, const Op *of, const Op *tile)
 {
 	for (const Op *op = at->prev; op; op = op->prev)
-		if (op->kind == OP_LOAD && same_tile(IN(op, FROM).val->def, tile) &&
-		    attrs_int(&op->attrs, A_FIRST, 0) == attrs_int(&copy->attrs, A_FIRST, 0) &&
+		if (op->kind == OP_LOAD && IN(op, TO).val->type == type &&
+		    same_tile(IN(op, FROM).val->def, tile) &&
+		    attrs_int(&op->attrs, A_FIRST, 0) == (first ? first->i[0] : 0) &&
 		    (!HAS_IN(op, CHECKED) || IN(op, CHECKED).val == IN(of, OF).val))
 			return IN(op, TO).val;
 	return NULL;
@@ -153,27 +154,37 @@ static void for_boxes(Kernel *k, Op *op, const Val *indices)
 	op_in(k, op, load_indices(k, type, NULL, at, IN(op, FROM).val->def, part), NULL);
 }
 
-/* Before the loops in which they are the same. */
+/* Of indices, in the registers of the threads that hold rows of a tile. */
+static const Type *type_like(Kernel *k, const Type *of, const Val *indices)
+{
+	const Layout *l = matrix_of(k, indices);
+	return type_frag(k->ctx, EL_I32, l, tv_of_part(k->ctx, of->tv, of->layout, l));
+}
+
+/* Before the loops in which they are the same; of a copy, for the threads from `first` on. */
+static void before_loops(Kernel *k, Op *op, const Type *type, const Attr *first)
+{
+	const Op *of = IN(op, FROM).val->def, *tile = IN(of, INDEX).val->def;
+	Op *at = place_of_load(op, tile);
+	Val *has = held(type, first, at, of, tile);
+	op_in(k, op, has ? has : load_indices(k, type, first, at, of, tile), NULL);
+}
+
 static void for_copy(Kernel *k, Op *op, const Val *indices)
 {
-	Op *at = place_of_load(op, indices->def);
-	const Op *of = IN(op, FROM).val->def;
-	Val *has = held(op, at, indices->def, of);
-	if (!has)
-		has = load_indices(k, type_of_indices(k, op, indices),
-				   attrs_get(&op->attrs, A_FIRST), at, of, indices->def);
-	op_in(k, op, has, NULL);
+	before_loops(k, op, type_of_indices(k, op, indices), attrs_get(&op->attrs, A_FIRST));
+}
+
+/* Those of the rows that a thread holds of what is read. */
+static void for_load(Kernel *k, Op *op, const Val *indices)
+{
+	before_loops(k, op, type_like(k, IN(op, TO).val->type, indices), NULL);
 }
 
 /* Those of the rows that a thread holds of what is written. */
 static void for_store(Kernel *k, Op *op, const Val *indices)
 {
-	Ctx *c = k->ctx;
-	const Type *of = IN(op, FROM).val->type;
-	int rows = val_extent(indices, tile_mode(k, indices, 0)),
-	    cols = val_extent(indices, tile_mode(k, indices, 1));
-	const Layout *l = layout_2d(c, rows, cols, 1, rows);
-	const Type *type = type_frag(c, EL_I32, l, tv_of_part(c, of->tv, of->layout, l));
+	const Type *type = type_like(k, IN(op, FROM).val->type, indices);
 	op_in(k, op, load_indices(k, type, NULL, op, IN(op, TO).val->def, indices->def), NULL);
 }
 
@@ -182,11 +193,12 @@ PASS_OF(indices)
 	for (Op *op = kernel_first(k); op; op = op_next(op)) {
 		bool copies = op_fills_shared(op) && op_done_by(op, DONE_BY_LANES);
 		bool stores = way_rows[WAY_STORE].first == op->kind;
-		const Val *indices = copies   ? tile_indices(IN(op, FROM).val)
-				     : stores ? tile_indices(IN(op, TO).val)
-					      : NULL;
+		bool loads = way_rows[WAY_GATHER].first == op->kind;
+		const Val *indices = copies || loads ? tile_indices(IN(op, FROM).val)
+				     : stores        ? tile_indices(IN(op, TO).val)
+						     : NULL;
 		if (indices && !HAS_IN(op, INDEX))
-			(copies ? for_copy : for_store)(k, op, indices);
+			(copies ? for_copy : loads ? for_load : for_store)(k, op, indices);
 		else if (op_loads_rows(op) && !HAS_IN(op, INDEX))
 			for_boxes(k, op, tile_indices(IN(op, FROM).val));
 	}

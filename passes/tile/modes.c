@@ -117,6 +117,7 @@ static void put_last(Flat *f, Op *op, const Layout *all, ModeList matrix)
 	int at[MODES_MOST], n = 0;
 	const Ix *ix[MODES_MOST];
 	ModeList is = type_modes(f->k->ctx, op->out->type);
+	int64_t gather = attrs_int(&op->attrs, A_GATHER, -1);
 	if (matrix.n != 2 || (is.at[0] == matrix.at[0] && is.at[1] == matrix.at[1]))
 		return;
 	for (int i = 0; i < f->n; i++)
@@ -128,6 +129,9 @@ static void put_last(Flat *f, Op *op, const Layout *all, ModeList matrix)
 	for (int i = 0; i < f->n; i++)
 		ix[i] = op->ix[at[i]];
 	memcpy(op->ix, ix, sizeof *ix * (size_t)f->n);
+	for (int i = 0; i < f->n && gather >= 0; i++)
+		if (at[i] == gather)
+			op_int(f->k, op, A_GATHER, i);
 	op->out->type = type_tile(f->k->ctx, SP_GLOBAL, op->out->type->elem,
 				  layout_in_order(f->k->ctx, op->out->type->layout, at));
 }
@@ -155,6 +159,8 @@ static void flatten_tile(Kernel *k, Op *op)
 	op->out->type = type_tile(k->ctx, SP_GLOBAL, tensor->type->elem, tile);
 	for (int i = 0; i < matrix.n; i++)
 		matrix.at[i] = first[matrix.at[i]];
+	if (HAS_IN(op, INDEX))
+		op_int(k, op, A_GATHER, first[attrs_int(&op->attrs, A_GATHER, 0)]);
 	put_last(&f, op, all, matrix);
 }
 

@@ -47,6 +47,13 @@ static bool is_small(const Val *v)
 	return val_is_vector(v) || (t->space == SP_REG && t->tv && type_regs(t) <= FEW);
 }
 
+/* The tile of indices right in front of the tile whose rows they name; NULL: none. */
+static Op *names_of(const Op *tile)
+{
+	Op *names = HAS_IN(tile, INDEX) ? IN(tile, INDEX).val->def : NULL;
+	return names && names->next == tile ? names : NULL;
+}
+
 /* The tile of a vector that a copy brings into registers of its own; NULL: another copy. */
 static Op *vector_read(const Op *copy)
 {
@@ -54,7 +61,15 @@ static Op *vector_read(const Op *copy)
 		return NULL;
 	Op *tile = IN(copy, FROM).val->def, *frag = IN(copy, TO).val->def;
 	bool together = tile && frag && tile->next == frag && frag->next == copy;
-	return together && tile->kind == OP_TILE && frag->kind == OP_FRAG ? tile : NULL;
+	together = together && tile->kind == OP_TILE && frag->kind == OP_FRAG;
+	return together && (!HAS_IN(tile, INDEX) || names_of(tile)) ? tile : NULL;
+}
+
+/* Its place, or that of its indices. */
+static bool moves_by(const Op *tile, const char *name)
+{
+	const Op *names = names_of(tile);
+	return tile_named(tile, name) || (names && tile_named(names, name));
 }
 
 /* By the loop's variable alone: what else the loop carries moves in its own way. */
@@ -63,9 +78,9 @@ static bool moves_with(const Op *loop, const Op *tile)
 	if (type_regs(tile->next->out->type) > FEW)
 		return false;
 	for (int i = 1; i < loop->nsym; i++)
-		if (tile_named(tile, loop->sym[i]))
+		if (moves_by(tile, loop->sym[i]))
 			return false;
-	return tile_named(tile, loop->sym[0]);
+	return moves_by(tile, loop->sym[0]);
 }
 
 /* ------------------------------------------------------------------ the first iteration */
@@ -89,15 +104,26 @@ static bool is_for_mma(const Op *loop, const Val *v)
 	return false;
 }
 
+/* The tile that the loop begins with. */
+static Val *first_tile(Ahead *a, const Op *tile)
+{
+	Kernel *k = a->k;
+	const Op *names = names_of(tile);
+	Val *named = names ? first_tile(a, names) : NULL;
+	Op *there = clone_before(k, a->loop, tile);
+	op_of_tensor(k, there, IN(tile, OF).val, tile->out, NULL);
+	if (named)
+		op_in(k, there, named, NULL);
+	for (int i = 0; i < tile->nix; i++)
+		op_ix(k, there, ix_subst(k->ctx, tile->ix[i], a->loop->sym[0], IX(a->loop, FROM)));
+	return op_result(k, there, "t", tile->out->type);
+}
+
 static void read_first(Ahead *a, const Op *tile, const Op *copy)
 {
 	Kernel *k = a->k;
 	const Val *v = IN(copy, TO).val;
-	Op *there = clone_before(k, a->loop, tile);
-	op_of_tensor(k, there, IN(tile, OF).val, tile->out, NULL);
-	for (int i = 0; i < tile->nix; i++)
-		op_ix(k, there, ix_subst(k->ctx, tile->ix[i], a->loop->sym[0], IX(a->loop, FROM)));
-	Val *from = op_result(k, there, "t", tile->out->type);
+	Val *from = first_tile(a, tile);
 	Val *to = op_result(k, clone_before(k, a->loop, v->def), v->name, v->type);
 	Op *read = clone_before(k, a->loop, copy);
 	op_in(k, read, to, NULL);
@@ -184,6 +210,8 @@ static void cache_later(Ahead *a, Op *copy)
 {
 	const Op *frag = IN(copy, TO).val->def;
 	const Ix *at = ix_sym(a->k->ctx, a->loop->sym[0]);
+	if (tile_indices(IN(copy, FROM).val))
+		return;
 	if (is_urgent(a, copy))
 		cache_behind(a, copy, copy, at, URGENT);
 	else if (type_regs(frag->out->type) <= ALIKE)
@@ -194,20 +222,29 @@ static void cache_later(Ahead *a, Op *copy)
 static void cache_first(Ahead *a, const Op *copy)
 {
 	Op *first = ptrmap_get(&a->urgent, IN(copy, TO).val);
-	for (int by = URGENT; first && by > 0; by--)
+	for (int by = URGENT; first && by > 0 && !tile_indices(IN(copy, FROM).val); by--)
 		cache_behind(a, first, copy, IX(a->loop, FROM), by);
 }
 
 /* Reads come from the next iteration's place. */
-static void read_next(Ahead *a, Op *copy)
+static void place_next(const Ahead *a, Op *tile)
 {
-	Op *frag = IN(copy, TO).val->def, *tile = IN(copy, FROM).val->def;
 	for (int i = 0; i < tile->nix; i++)
 		tile->ix[i] = place_later(a, tile, i, ix_sym(a->k->ctx, a->loop->sym[0]), 1);
+}
+
+static void read_next(Ahead *a, Op *copy)
+{
+	Op *frag = IN(copy, TO).val->def, *tile = IN(copy, FROM).val->def, *names = names_of(tile);
+	place_next(a, tile);
+	if (names)
+		place_next(a, names);
 	behind_mma(a->loop, copy);
 	cache_later(a, copy);
 	behind_mma(a->loop, frag);
 	behind_mma(a->loop, tile);
+	if (names)
+		behind_mma(a->loop, names);
 }
 
 /* Registers that the iteration before has left. */
@@ -293,8 +330,9 @@ static void read_once(Op *loop)
 		next = op->next;
 		bool moves = !tile;
 		for (int i = 0; i < loop->nsym && !moves; i++)
-			moves = tile_named(tile, loop->sym[i]);
-		for (Op *at = tile, *after; !moves && at != next; at = after) {
+			moves = moves_by(tile, loop->sym[i]);
+		for (Op *at = tile && names_of(tile) ? names_of(tile) : tile, *after;
+		     !moves && at != next; at = after) {
 			after = at->next;
 			op_remove(at);
 			op_insert_before(loop, at);

@@ -117,9 +117,9 @@ static void check_reduce(const Swap *w, const Op *op)
 	const Val *from = IN(op, X).val, *to = op->out;
 	if (val_extent(to, 0) != 1 && val_extent(to, 1) != 1)
 		refuse(w, op,
-		       "groups of rows would be groups of columns of the transposed tile, which "
-		       "are not reduced",
-		       "reduce whole columns, or leave swap out");
+		       "groups of rows or columns lie the other way in the transposed tile, where "
+		       "they are not reduced",
+		       "reduce whole rows or columns, or leave swap out");
 	else if (val_extent(to, 1) == 1 && val_extent(from, 1) > 1 && !is_only_joined(w, to) &&
 		 is_in_loop(w, op))
 		refuse(w, op,

@@ -35,7 +35,7 @@ syn keyword gemmFunction raked_product tile_to_shape local_tile local_partition
 syn keyword gemmFunction recast_layout upcast downcast ceil_div shape_div tuple_add
 syn keyword gemmFunction tuple_sub product product_each elem_less equal congruent
 syn keyword gemmFunction weakly_congruent compatible fast promote
-syn keyword gemmFunction load store multicast cache cp_async simt bytes threads values groups rows pick by every
+syn keyword gemmFunction load store multicast cache cp_async simt bytes threads values groups rows tile pick by every
 
 " Words of a schedule are names elsewhere.
 syn keyword gemmSchedule schedule nextgroup=gemmClauses skipwhite skipempty
