@@ -392,6 +392,7 @@ void problem_fill(Problem *p, DataKind kind, uint64_t seed)
 	for (int i = 0; i < p->nt; i++) {
 		Tensor *t = &p->t[i];
 		Indices of;
+		DrawnNumbers numbers;
 		uint64_t own = problem_mix(seed * 64 + (uint64_t)i * 2 + (kind == DATA_NORMAL));
 		if (t->given)
 			t->scalar = t->given_value;
@@ -400,6 +401,8 @@ void problem_fill(Problem *p, DataKind kind, uint64_t seed)
 							  : random_normal(own, 0);
 		else if (indices_find(p, p->k->args.at[i].val, &of))
 			indices_fill(&of, t, t->host, kind == DATA_NORMAL, own);
+		else if (numbers_find(p, p->k->args.at[i].val, &numbers))
+			numbers_fill(&numbers, t, kind == DATA_NORMAL, own);
 		else if (groups_end_by(p, p->k->args.at[i].val))
 			groups_fill(p, t, kind == DATA_NORMAL, own);
 		else if (!t->is_out || t->is_kept)

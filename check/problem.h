@@ -95,6 +95,13 @@ bool indices_write(const Problem *p, const Val *arg); /* rows of it */
 bool indices_any(const Problem *p);                   /* whether the kernel takes any */
 bool indices_find(const Problem *p, const Val *arg, Indices *of);
 void indices_fill(const Indices *of, const Tensor *t, void *data, bool all, uint64_t seed);
+/* problem_numbers.c: of a tensor of numbers, the largest that makes a difference */
+typedef struct {
+	int64_t most;
+	bool used, checked;
+} DrawnNumbers;
+bool numbers_find(const Problem *p, const Val *arg, DrawnNumbers *of);
+void numbers_fill(const DrawnNumbers *of, const Tensor *t, bool all, uint64_t seed);
 /* problem_groups.c: where groups of rows end */
 enum { GROUP_NAMES = 3 };               /* of a grid over groups, in front of those of columns */
 const Op *groups_grid(const Kernel *k); /* NULL: it has none */

@@ -181,6 +181,8 @@ static Value eval_binary(Sema *s, const Node *n)
 		return report_chain(s, n);
 	if (v[0].kind == V_INT && v[1].kind == V_INT)
 		return int_binary(s, n->loc, n->op, &v[0], &v[1]);
+	number_to_tile(&v[0]);
+	number_to_tile(&v[1]);
 	if (v[0].kind == V_TENSOR && n->op == OPER_DIV)
 		return tiles_divide(s, n->loc, &v[0], &v[1]);
 	if (v[0].kind == V_MMA && n->op == OPER_MUL)
@@ -231,6 +233,7 @@ static Value call_cast(Sema *s, const Node *call, Elem to, Value *args, int n)
 {
 	if (!counts(s, call->loc, elem_rows[to].name, n, 1, 1))
 		return value_bad();
+	number_to_tile(&args[0]);
 	return elt_cast(s, call->loc, to, &args[0]);
 }
 
@@ -254,6 +257,8 @@ static Value call_elementwise(Sema *s, const Node *call, const EltRow *row, Valu
 					  "a size or an index is c * x + (1 - c) * y, as "
 					  "comparisons are 1 or 0; what tiles are combined with is "
 					  "an argument, x : f32");
+	for (int i = 0; i < n; i++)
+		number_to_tile(&args[i]);
 	for (int i = 0; i < n; i++)
 		if (!is_elementwise(&args[i]))
 			return rejected(s, args[i].loc, D_E0203,
@@ -373,6 +378,8 @@ static Value eval_index(Sema *s, const Node *n)
 		return view_index(s, n, &v);
 	if (!eval_all(s, n->kids.at + 1, count, at))
 		return value_bad();
+	if (v.kind == V_TENSOR && is_number_index(s, v.tensor, at, count))
+		return number_index(s, n->loc, &v, at, count);
 	if (v.kind == V_TENSOR && is_vector_index(s, v.tensor, at, count))
 		return vector_index(s, n->loc, &v, at, count);
 	if (v.kind == V_TILES)

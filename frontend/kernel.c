@@ -481,6 +481,8 @@ static void kernel_reset(Sema *s, const Node *n)
 	s->grid_op = NULL;
 	s->groups = (GroupNames){0};
 	s->along = (GroupLoop){0};
+	s->numbers.n = 0;
+	s->bounded = NULL;
 	s->regions.n = 0;
 	s->schedule = (Schedule){.loc = NOLOC, .consumers_loc = NOLOC, .group_loc = NOLOC};
 }
@@ -541,6 +543,7 @@ void sema_kernel(Sema *s, const Node *n)
 	if (diag_errors(s->ctx) == s->errors_before_kernel) {
 		outputs_written(s, n);
 		reductions_fit(s);
+		numbers_finish(s);
 	}
 	s->place = AT_FILE;
 	s->kernel = NULL;

@@ -306,6 +306,8 @@ static void loop_over_range(Sema *s, const Node *n)
 {
 	const Node *range = n->kids.at[1];
 	Value lo = eval(s, range->kids.at[0]), hi = eval(s, range->kids.at[1]);
+	if (!number_fits(s, &lo) || !number_fits(s, &hi))
+		return;
 	if (!want(s, &lo, V_INT, "where a range begins") ||
 	    !want(s, &hi, V_INT, "where a range ends") || !groups_bound_fits(s, &lo) ||
 	    !groups_bound_fits(s, &hi) || !one_name(s, n->kids.at[0]))
@@ -313,10 +315,17 @@ static void loop_over_range(Sema *s, const Node *n)
 	warn_of_tail(s, &hi);
 	Op *op = loop_new(s, n, lo.ix, hi.ix);
 	const Tile *outer = s->turn;
-	scope_add(s, n->kids.at[0]->kids.at[0], value_ix(ix_sym(s->ctx, op->sym[0])));
+	const Ix *name = ix_sym(s->ctx, op->sym[0]);
+	bool memory = is_from_memory(s, lo.ix) || is_from_memory(s, hi.ix);
+	Bounded bounded = {.name = name, .up = s->bounded};
+	scope_add(s, n->kids.at[0]->kids.at[0], value_ix(name));
 	s->turn = NULL;
+	s->bounded = memory ? &bounded : s->bounded;
 	body(s, n->kids.at[2], op, AT_LOOP);
+	s->bounded = bounded.up;
 	s->turn = outer;
+	if (memory && !number_loop_end(s, op, &bounded))
+		return;
 	promote_group(s, op, NULL);
 }
 

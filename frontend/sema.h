@@ -171,6 +171,13 @@ typedef struct {
 	int64_t extent;                        /* of a tile */
 } GroupLoop;
 
+/* A loop whose length memory says: the fewest tiles, or numbers, of what its name indexes. */
+typedef struct Bounded Bounded;
+struct Bounded {
+	const Ix *name, *least; /* NULL: it has indexed nothing so far */
+	Bounded *up;            /* around it */
+};
+
 /* Where a statement may stand. */
 typedef enum { AT_FILE = 1, AT_KERNEL = 2, AT_GRID = 4, AT_LOOP = 8, AT_ANY = 15 } Place;
 
@@ -215,6 +222,8 @@ typedef struct {
 	Op *grid_op;
 	GroupNames groups;
 	GroupLoop along;
+	VEC(const char *) numbers; /* names of what is read from memory */
+	Bounded *bounded;          /* the innermost loop here of those that it bounds; or NULL */
 	VEC(int) regions; /* the grid and the loops around here, each with a number of its own */
 	int last_region;
 	Schedule schedule;
@@ -390,7 +399,19 @@ bool groups_fill_fits(Sema *s, const Value *from);
 const Ix *tile_origin(Sema *s, const Tiling *t, int mode, const Ix *at);
 void tile_ends(Sema *s, const Tile *t, Op *op);
 
+/* numbers.c: len[b], an integer that the kernel reads */
+bool is_number_index(Sema *s, const Tensor *t, const Value *at, int n);
+Value number_index(Sema *s, Loc loc, const Value *tensor, const Value *at, int n);
+void number_to_tile(Value *v); /* what has a tile of one element, as that: a value, no index */
+bool is_from_memory(const Sema *s, const Ix *x); /* or counted by a loop that memory bounds */
+const Ix *number_tile(Sema *s, const Tiling *t, int mode, const Ix *at); /* held to its tiles */
+bool number_fits(Sema *s, const Value *v); /* as a bound: no tile of them; else reports */
+bool number_loop_end(Sema *s, Op *loop, const Bounded *b); /* else reports */
+void numbers_finish(Sema *s);
+
 /* vector.c: bias[n] */
+/* The tile of one element; NULL: this is no element at a place of the grid. */
+const Tile *vector_element(Sema *s, const Value *tensor, const Value *at, int n);
 const char *grid_name_of(Sema *s, const Ix *extent); /* of a mode of that extent; NULL: none is */
 bool is_vector_index(Sema *s, const Tensor *t, const Value *at, int n);
 Value vector_index(Sema *s, Loc loc, const Value *tensor, Value *at, int n);

@@ -464,6 +464,7 @@ static void copy_to_tile(Sema *s, const Node *n, const Value *to)
 	if (stmt_joins(s, n, to) || !store_fits(s, to))
 		return;
 	Value from = eval(s, n->kids.at[1]);
+	number_to_tile(&from);
 	if (from.kind == V_TILE && !elt_read(s, &from))
 		return;
 	if (from.kind != V_BAD && via_fits(s, n->kids.at[2], to))

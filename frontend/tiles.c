@@ -279,6 +279,10 @@ Value tiles_index(Sema *s, Loc loc, const Value *tiles, Value *at, int n)
 		}
 		if (!want(s, &at[i], V_INT, "an index of a tile"))
 			return value_bad();
+		if (s->kernel && is_from_memory(s, at[i].ix)) {
+			t->at[i] = number_tile(s, t->tiling, i, at[i].ix);
+			continue;
+		}
 		if (!s->kernel || !origin_fits(s, t->tiling, i, &at[i]))
 			return value_bad();
 		if (counts_others(s, t->tiling, i, at[i].coord))

@@ -107,6 +107,23 @@ static bool index_fits(Sema *s, Tiling *t, int mode, const Value *at)
 	       report_other_length(s, t->tensor, mode, at);
 }
 
+const Tile *vector_element(Sema *s, const Value *tensor, const Value *at, int n)
+{
+	Tiling *t = NEW(s->arena, Tiling);
+	Tile *tile = NEW(s->arena, Tile);
+	*t = (Tiling){.tensor = tensor->tensor, .rank = n};
+	*tile = (Tile){.tiling = t};
+	for (int i = 0; i < n; i++) {
+		const Ix *all = tensor_extent(s, tensor->tensor, i);
+		bool first = ix_is(at[i].ix, 0) && ix_is(all, 1);
+		t->extent[i] = 1;
+		if (!first && extent_by(s, at[i].ix, &t->extent[i]) != all)
+			return NULL;
+		tile->at[i] = at[i].ix;
+	}
+	return tile;
+}
+
 bool is_vector_index(Sema *s, const Tensor *t, const Value *at, int n)
 {
 	int sides = 0, batches = 0;

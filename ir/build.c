@@ -179,7 +179,9 @@ void facts_of_op(const Op *op, FactList *v, Arena *a)
 	IxFacts known = facts_seen(v);
 	int64_t lo, hi, from, to;
 	for (int i = 0; i < op->nsym; i++) {
-		if (op->kind == OP_FOR) {
+		if (op->kind == OP_NUMBER) {
+			facts_add(v, a, (IxFact){op->sym[i], INT32_MIN, INT32_MAX, 1});
+		} else if (op->kind == OP_FOR) {
 			if (i) { /* carried: it may grow */
 				facts_add(v, a, (IxFact){op->sym[i], INT64_MIN, INT64_MAX, 1});
 				continue;

@@ -250,6 +250,32 @@ static bool run_let(Interp *in, const Op *op)
 	return true;
 }
 
+static int64_t last_offset(const Tensor *t)
+{
+	int64_t last = 0;
+	for (int i = 0; i < t->rank; i++)
+		for (int j = 0; j < t->mode[i].n; j++)
+			last += (t->mode[i].extent[j] - 1) * t->mode[i].stride[j];
+	return last;
+}
+
+static bool run_number(Interp *in, const Op *op)
+{
+	const Slot *of = operand(in, op, 0);
+	const Tensor *t = of->tensor;
+	int64_t at, holds = of->n > 0;
+	for (int i = IX_PLACE(op, COND); i < op->nix && holds; i++)
+		if (!eval(in, op->ix[i], &holds))
+			return false;
+	if (!eval(in, IX(op, WHICH), &at))
+		return false;
+	if (holds && (at < 0 || at > last_offset(t)))
+		return interp_fail(in, "a number lies outside of its tensor");
+	interp_bind(in, op->sym[0],
+		    holds ? (int64_t)elem_get(t->elem, t->data, t->offset + at) : 0);
+	return true;
+}
+
 bool interp_wanted(const Interp *in, int64_t tile)
 {
 	return !in->run->tile || in->run->tile(in->run->user, tile);
@@ -448,7 +474,7 @@ static bool (*const runs[OP_COUNT])(Interp *, const Op *) = {
 	[OP_LAUNCH] = run_nothing,   [OP_MMA] = run_mma,       [OP_REDUCE] = run_reduce,
 	[OP_VIEW] = run_view,        [OP_INSIDE] = run_inside, [OP_GROUPS_COUNT] = run_count,
 	[OP_GROUPS_FIND] = run_find, [OP_GROUPS_AT] = run_at,  [OP_TICKETS] = run_tickets,
-	[OP_TICKET_AT] = run_ticket,
+	[OP_TICKET_AT] = run_ticket, [OP_NUMBER] = run_number,
 };
 
 static bool run_op(Interp *in, const Op *op)

@@ -217,6 +217,27 @@ static const char *rule_ring(const Kernel *k, const Op *op)
 	return rule_unique(k, op);
 }
 
+/* It is 0 or 1. */
+static bool is_condition(const Ix *x)
+{
+	int64_t lo, hi;
+	ix_range(x, (IxFacts){0}, &lo, &hi);
+	return lo >= 0 && hi <= 1;
+}
+
+static const char *rule_number(const Kernel *k, const Op *op)
+{
+	const Val *list = IN(op, FROM).val;
+	if (list->type->elem != EL_I32 || list->arg < 0)
+		return "numbers are elements of an s32 tensor";
+	if (k->args.at[list->arg].is_out)
+		return "a tensor whose numbers say where tiles lie is not written";
+	for (int i = IX_PLACE(op, COND); i < op->nix; i++)
+		if (!is_condition(op->ix[i]))
+			return "what must hold is a comparison";
+	return op->nix ? NULL : "a number has an offset";
+}
+
 /* Where a buffer begins, in bytes: TMA writes whole lines of 128, and a swizzle is of addresses, so
  * that it must be at its beginning there. */
 static int64_t shared_align(const Type *t)
@@ -358,6 +379,7 @@ static const Rule rules[OP_COUNT] = {
 	[OP_GROUPS_COUNT] = {.kinds = "g", .rule = rule_groups, .needs = {{A_ROWS, ST_ANY}}},
 	[OP_GROUPS_FIND] = {.kinds = "g", .rule = rule_groups, .needs = {{A_ROWS, ST_ANY}}},
 	[OP_GROUPS_AT] = {.kinds = "g", .rule = rule_ends},
+	[OP_NUMBER] = {.kinds = "g", .rule = rule_number},
 	[OP_GRID] = {.kinds = "g", .rule = rule_grid},
 	[OP_TICKETS] = {.kinds = "", .rule = rule_tickets},
 	[OP_TICKET_AT] = {.kinds = "", .rule = rule_ticket},

@@ -75,12 +75,26 @@ static const Op *op_ahead(const Op *op)
 	return op->prev ? op->prev : op_parent(op);
 }
 
+/* What a number from memory is read by: two that agree in each part are one number. */
+static const Ix *read_by(const Kernel *k, const Op *op)
+{
+	const Ix *all = ix_const(k->ctx, 0);
+	for (int i = 0; i < op->nix; i++) {
+		const Ix *any = ix_sym(k->ctx, ctx_strf(k->ctx, "%s part %d", op->sym[0], i));
+		const Ix *part = same_resolve(k, op_ahead(op), op->ix[i]);
+		all = ix_add(k->ctx, all, ix_mod(k->ctx, part, any));
+	}
+	return all;
+}
+
 const Ix *same_resolve(const Kernel *k, const Op *at, const Ix *x)
 {
 	for (const Op *op = at; op; op = op_ahead(op)) {
-		if (op->kind != OP_LET || !ix_uses(x, op->sym[0]))
+		bool names = op->kind == OP_LET || op->kind == OP_NUMBER;
+		if (!names || !ix_uses(x, op->sym[0]))
 			continue;
-		const Ix *v = same_resolve(k, op_ahead(op), IX(op, VALUE));
+		const Ix *v = op->kind == OP_NUMBER ? read_by(k, op)
+						    : same_resolve(k, op_ahead(op), IX(op, VALUE));
 		if (ix_uses(v, "rank") || ix_uses(v, "cta"))
 			x = ix_subst(k->ctx, x, op->sym[0], v);
 	}

@@ -19,7 +19,7 @@ static bool fills(const Op *op, const char *ring)
 
 static bool is_load(void *ring, const Op *op)
 {
-	return (op_rows[op->kind].flags & OPF_PURE) || fills(op, ring);
+	return (op_rows[op->kind].flags & OPF_PURE) || op->kind == OP_NUMBER || fills(op, ring);
 }
 
 /* ------------------------------------------------------------------ one role */

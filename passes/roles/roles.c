@@ -32,7 +32,7 @@ static bool is_program(const Op *op)
 {
 	return !(op_rows[op->kind].flags & OPF_DECL) && op->kind != OP_ROLE &&
 	       op->kind != OP_CONST && op->kind != OP_GROUPS_COUNT && op->kind != OP_GROUPS_AT &&
-	       op->kind != OP_TICKETS;
+	       op->kind != OP_NUMBER && op->kind != OP_TICKETS;
 }
 
 /* ------------------------------------------------------------------ budgets */

@@ -344,7 +344,7 @@ static void read_once(Op *loop)
 static bool has_names(const Op *loop)
 {
 	for (const Op *op = loop->body->first; op; op = op->next)
-		if (op->kind == OP_LET)
+		if (op_only_names(op))
 			return true;
 	return false;
 }

@@ -360,6 +360,11 @@ static bool can_split(Kernel *k, const Op *loop)
 	static const char whole[] = "leave split_k out";
 	if (op_parent(loop) && op_parent(op_parent(loop)))
 		return refuse(k, loop->loc, "the loop over k stands in another loop", whole);
+	if (numbers_bound(k, loop))
+		return refuse(k, loop->loc,
+			      "memory says how often the loop runs: a part of it, which a CTA "
+			      "gets before, could be empty or all of it",
+			      whole);
 	if (loop->nsym > 1 || !ix_is(IX(loop, FROM), 0))
 		return refuse(k, loop->loc, "the loop over k does not begin with the first tile",
 			      whole);

@@ -9,7 +9,8 @@
 /* Registers of an accumulator up to which one CTA adds up all of them. */
 enum { SPLIT_SMALL = 32 };
 
-int64_t split_parts(const Kernel *k); /* of the k of a tile; 1: it is not split */
+bool numbers_bound(const Kernel *k, const Op *loop); /* numbers.c: memory says how often it runs */
+int64_t split_parts(const Kernel *k);                /* of the k of a tile; 1: it is not split */
 int64_t split_tiles(const Kernel *k); /* of a cluster: parts of one tile are so many ranks apart */
 bool split_by_workspace(const Kernel *k);
 /* CTAs that may wait for each other: launches have no more, and no more than run at one time. */

@@ -428,6 +428,7 @@ PASS_OF(tiles)
 	}
 	op_unwrap(grid);
 	groups_read_first(k);
+	numbers_read_first(k);
 	if (p.parts > 1)
 		kernel_ints(k, A_CLUSTER, (int64_t[]){p.cluster[0], p.cluster[1], p.parts}, 3);
 }

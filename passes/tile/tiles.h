@@ -57,4 +57,7 @@ void groups_check(Kernel *k, const Plane *p);
 void groups_tiles(Here h, const Plane *p, Op *grid);
 void groups_read_first(Kernel *k);
 
+/* numbers.c */
+void numbers_read_first(Kernel *k);
+
 #endif

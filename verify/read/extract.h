@@ -55,7 +55,7 @@ typedef struct {
  * names is there (sums/loaded_numbers.c). */
 typedef struct {
 	const Op *op;
-	const char *a[4], *b[4];
+	const char *a[4], *b[4], *least; /* least: NULL unless it may be negative */
 } FoundBy;
 
 typedef struct Foot Foot; /* bytes that a warp writes or reads */

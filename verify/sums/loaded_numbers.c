@@ -3,7 +3,10 @@
  * more is known of it: a loop may be as long as that says.
  *     groups.at first, last, rows %ends (G, T, g)   ->   rows is a % (1 + (g + 1) * b)
  * Each list of numbers is that for some a and b (Goedel's), so what is proved for all of these is
- * proved for all lists; and numbers for them are a list, with which a run can be shown. */
+ * proved for all lists; and numbers for them are a list, with which a run can be shown. Of a number
+ * that may be negative there is a least: it is that and more. Two roles find the same where they
+ * read one address, since the kernel writes no such tensor (ir/verify_ops.c).
+ *     number x %len (b, b < B)   ->   x is (a % (1 + (b + 1) * b') - c) * (b < B) */
 #include "verify/read/read.h"
 
 static bool finds(const Op *op)
@@ -46,10 +49,15 @@ static bool sets_lengths(Reader *r)
 }
 
 /* ------------------------------------------------------------------ functions */
+static const Val *list_of(const Op *op)
+{
+	return (HAS_IN(op, ENDS) ? IN(op, ENDS) : IN(op, FROM)).val;
+}
+
 /* Those that find the same where they are asked the same. */
 static bool alike(const Op *x, const Op *y)
 {
-	bool same = x->kind == y->kind && IN(x, ENDS).val == IN(y, ENDS).val;
+	bool same = x->kind == y->kind && list_of(x) == list_of(y);
 	for (int i = 0; i < IX_PLACE(x, WHICH) && same; i++)
 		same = x->ix[i] == y->ix[i];
 	return same && attrs_int(&x->attrs, A_ROWS, 1) == attrs_int(&y->attrs, A_ROWS, 1) &&
@@ -60,7 +68,7 @@ static const char *number_of(Reader *r, const Op *op, int i, char which)
 {
 	Ctx *c = r->p->k->ctx;
 	const char *name =
-		ctx_strf(c, "%s %c of %d", IN(op, ENDS).val->name, which, r->p->found.n * 4 + i);
+		ctx_strf(c, "%s %c of %d", list_of(op)->name, which, r->p->found.n * 4 + i);
 	vec_push(r->p->arena, &r->p->lists, name);
 	return name;
 }
@@ -72,6 +80,7 @@ static void add_function(Reader *r, const Op *op)
 		by.a[i] = number_of(r, op, i, 'a');
 		by.b[i] = number_of(r, op, i, 'b');
 	}
+	by.least = op->kind == OP_NUMBER ? number_of(r, op, 0, 'c') : NULL;
 	vec_push(r->p->arena, &r->p->found, by);
 }
 
@@ -105,12 +114,17 @@ void read_found(Reader *r)
 	add_facts(r);
 }
 
-static const Ix *value_at(const View *v, const FoundBy *by, int i, const Ix *asked)
+static const Ix *value_at(const View *v, const FoundBy *by, const Op *op, int i, const Ix *asked)
 {
 	Ctx *c = v->ctx;
 	const Ix *one = ix_const(c, 1), *a = stage(v, ix_sym(c, by->a[i]));
 	const Ix *times = ix_mul(c, ix_add(c, asked, one), stage(v, ix_sym(c, by->b[i])));
-	return ix_mod(c, a, ix_add(c, one, times));
+	const Ix *x = ix_mod(c, a, ix_add(c, one, times));
+	if (by->least)
+		x = ix_sub(c, x, stage(v, ix_sym(c, by->least)));
+	for (int j = IX_PLACE(op, COND); by->least && j < op->nix; j++)
+		x = ix_mul(c, x, stage(v, op->ix[j]));
+	return x;
 }
 
 void read_put_names(Reader *r, const Op *op, View *v)
@@ -118,7 +132,8 @@ void read_put_names(Reader *r, const Op *op, View *v)
 	const FoundBy *by = finds(op) ? function_of(r, op) : NULL;
 	const Ix *asked = by ? stage(v, IX(op, WHICH)) : NULL;
 	for (int i = 0; by && i < op->nsym; i++)
-		vec_push(r->p->arena, &v->names, ((Named){op->sym[i], value_at(v, by, i, asked)}));
+		vec_push(r->p->arena, &v->names,
+			 ((Named){op->sym[i], value_at(v, by, op, i, asked)}));
 	if (op->kind == OP_LET)
 		vec_push(r->p->arena, &v->names, ((Named){op->sym[0], stage(v, IX(op, VALUE))}));
 }
