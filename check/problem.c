@@ -369,18 +369,24 @@ static double random_normal(uint64_t seed, int64_t i)
 	return (double)(sqrtf(-2 * logf(u)) * cosf(6.2831853f * v));
 }
 
+/* An element of such data. Of u32 each bit may be set: it holds codes, or counts. */
+static double random_element(Elem e, DataKind kind, uint64_t seed, int64_t i)
+{
+	double spread = elem_is_float(e) ? 1 : elem_rows[e].bits < 8 ? 4 : (double)SPREAD;
+	if (e == EL_U32 && kind == DATA_NORMAL)
+		return (double)(uint32_t)(problem_mix(seed + (uint64_t)i) >> 32);
+	if (kind == DATA_INTEGERS)
+		return random_integer(seed, i);
+	return spread * random_normal(seed, i);
+}
+
 /* A prime number of elements, which repeat: so no row of a large tensor is another one. */
 static void fill(const Tensor *t, void *data, DataKind kind, uint64_t seed)
 {
-	double spread = elem_is_float(t->elem)        ? 1
-			: elem_rows[t->elem].bits < 8 ? 4
-						      : (double)SPREAD;
 	int64_t drawn = t->count < PERIOD ? t->count : PERIOD;
 	size_t done = (size_t)elem_span(t->elem, drawn), n;
 	for (int64_t i = 0; i < drawn; i++)
-		elem_put(t->elem, data, i,
-			 kind == DATA_INTEGERS ? random_integer(seed, i)
-					       : spread * random_normal(seed, i));
+		elem_put(t->elem, data, i, random_element(t->elem, kind, seed, i));
 	for (; done < t->bytes; done += n) {
 		n = t->bytes - done < done ? t->bytes - done : done;
 		memcpy((char *)data + done, data, n);
@@ -397,8 +403,7 @@ void problem_fill(Problem *p, DataKind kind, uint64_t seed)
 		if (t->given)
 			t->scalar = t->given_value;
 		else if (t->is_scalar)
-			t->scalar = kind == DATA_INTEGERS ? random_integer(own, 0)
-							  : random_normal(own, 0);
+			t->scalar = elem_round(t->elem, random_element(t->elem, kind, own, 0));
 		else if (indices_find(p, p->k->args.at[i].val, &of))
 			indices_fill(&of, t, t->host, kind == DATA_NORMAL, own);
 		else if (numbers_find(p, p->k->args.at[i].val, &numbers))

@@ -229,9 +229,19 @@ LLVMValueRef cg_index_ptr(Cg *g, const Op *op, LLVMValueRef base, LLVMValueRef *
 #define OP(id, ...) void emit_##id(Cg *g, const Op *op);
 #include "ir/ops.def"
 
-/* emit_elt.c, emit_math.c: one function of scalars for each row of elementwise.def */
-typedef LLVMValueRef (*Value)(Cg *g, LLVMValueRef *x); /* of scalars */
-#define ELT(id, ...) LLVMValueRef value_##id(Cg *g, LLVMValueRef *x);
+/* One function of scalars for each row of elementwise.def: of floats in emit_math.c, of integers in
+ * emit_int.c. */
+typedef LLVMValueRef (*Value)(Cg *g, LLVMValueRef *x);
+#define VALUE_OF_FLOATS(id) LLVMValueRef value_##id(Cg *g, LLVMValueRef *x);
+#define VALUE_OF_INTS(id)
+#define VALUE_OF_F32(id)                                    VALUE_OF_FLOATS(id)
+#define VALUE_OF_WIDE(id)                                   VALUE_OF_FLOATS(id)
+#define VALUE_OF_WIDE_INTS(id)                              VALUE_OF_FLOATS(id)
+#define VALUE_OF_FLOATS_INTS(id)                            VALUE_OF_FLOATS(id)
+#define ELT(id, name, n, error, shape, small, types, value) VALUE_OF_##types(id)
 #include "ir/elementwise.def"
+Value cg_value(OpKind op, Elem e);              /* of such elements */
+Value cg_int_value(OpKind op, bool sign);       /* emit_int.c; NULL: they have none */
+LLVMValueRef cg_chosen(Cg *g, LLVMValueRef *x); /* x[0] not 0: x[1], else x[2]; of any types */
 
 #endif

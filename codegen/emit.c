@@ -426,12 +426,25 @@ void emit_MBARRIER(Cg *g, const Op *op)
 	(void)g, (void)op;
 }
 
+/* Floats of 8 bits are integers to LLVM. */
+static LLVMValueRef constant_of(LLVMTypeRef type, Elem e, double x)
+{
+	uint64_t bits = 0;
+	if (LLVMGetTypeKind(type) != LLVMIntegerTypeKind)
+		return LLVMConstReal(type, x);
+	if (!elem_is_float(e))
+		return LLVMConstInt(type, (uint64_t)(int64_t)x, true);
+	elem_put(e, &bits, 0, x);
+	return LLVMConstInt(type, bits, false);
+}
+
 void emit_CONST(Cg *g, const Op *op)
 {
-	LLVMTypeRef type = cg_elem(g->m, op->out->type->elem);
+	Elem e = op->out->type->elem;
+	LLVMTypeRef type = cg_elem(g->m, e);
 	const Attr *a = attrs_get(&op->attrs, A_VALUE);
 	Bound *v = cg_bind(g, op->out, 1, type);
-	v->reg[0] = LLVMConstReal(type, a ? a->real : 0);
+	v->reg[0] = constant_of(type, e, a ? a->real : 0);
 }
 
 /* One variable a register, all in the entry block, so that they become registers. */
@@ -508,18 +521,6 @@ static void fill_where(Cg *g, const Op *op, const Bound *v, LLVMValueRef value)
 	for (int i = 1; i < op->nix; i++)
 		some = LLVMBuildOr(g->b, some, cg_cond(g, op->ix[i]), "");
 	cg_set_reg(g, v, reg, LLVMBuildSelect(g->b, some, value, cg_reg(g, v, reg), ""));
-}
-
-/* Floats of 8 bits are integers to LLVM. */
-static LLVMValueRef constant_of(LLVMTypeRef type, Elem e, double x)
-{
-	uint64_t bits = 0;
-	if (LLVMGetTypeKind(type) != LLVMIntegerTypeKind)
-		return LLVMConstReal(type, x);
-	if (!elem_is_float(e))
-		return LLVMConstInt(type, (uint64_t)(int64_t)x, true);
-	elem_put(e, &bits, 0, x);
-	return LLVMConstInt(type, bits, false);
 }
 
 void emit_FILL(Cg *g, const Op *op)

@@ -47,9 +47,25 @@ static LLVMValueRef applied(Cg *g, const Op *op, const Bound *in, Value value, i
 	return value(g, x);
 }
 
-/* The result is as long as the longest operand: a scalar counts for every register. */
-static void elementwise(Cg *g, const Op *op, Value value)
+static const Value of_floats[OP_COUNT] = {
+#undef VALUE_OF_FLOATS
+#define VALUE_OF_FLOATS(id)                                 [OP_##id] = value_##id,
+#define ELT(id, name, n, error, shape, small, types, value) VALUE_OF_##types(id)
+#include "ir/elementwise.def"
+};
+
+Value cg_value(OpKind op, Elem e)
 {
+	Value value = elem_is_word(e) ? cg_int_value(op, elem_rows[e].cls == 'S') : of_floats[op];
+	if (!value)
+		panic("%s is not computed in %s", op_rows[op].name, elem_rows[e].name);
+	return value;
+}
+
+/* The result is as long as the longest operand: a scalar counts for every register. */
+static void elementwise(Cg *g, const Op *op)
+{
+	Value value = cg_value(op->kind, op->out->type->elem);
 	Bound in[3];
 	int n = op->out->type->kind == TY_TILE ? type_regs(op->out->type) : 1, r = 0;
 	Elem elem = op->out->type->elem;
@@ -64,12 +80,33 @@ static void elementwise(Cg *g, const Op *op, Value value)
 		out->reg[r] = applied(g, op, in, value, r, 1);
 }
 
-#define ELT(id, ...)                            \
-	void emit_##id(Cg *g, const Op *op)     \
-	{                                       \
-		elementwise(g, op, value_##id); \
+#define ELT(id, ...)                        \
+	void emit_##id(Cg *g, const Op *op) \
+	{                                   \
+		elementwise(g, op);         \
 	}
 #include "ir/elementwise.def"
+
+/* A size, or a coordinate, is computed where it stands. */
+void emit_SIZEVAL(Cg *g, const Op *op)
+{
+	bool real = op->out->type->elem == EL_F32;
+	LLVMValueRef x = real && !cg_fits32(g, IX(op, VALUE)) ? cg_i64(g, IX(op, VALUE))
+							      : cg_i32(g, IX(op, VALUE));
+	Bound *to = cg_bind(g, op->out, 1, cg_elem(g->m, op->out->type->elem));
+	to->reg[0] = real ? LLVMBuildSIToFP(g->b, x, g->m->f32, "") : x;
+}
+
+/* The thread's first element, and how far its registers lie after that one. */
+void emit_SERIES(Cg *g, const Op *op)
+{
+	const Type *t = op->out->type;
+	LLVMValueRef from = cg_i32(g, IX(op, FROM));
+	Bound *to = cg_bind(g, op->out, type_regs(t), g->m->i32);
+	for (int i = 0; i < to->n; i++)
+		to->reg[i] =
+			LLVMBuildAdd(g->b, from, cg_int32(g, tv_register_offset(t->tv, i)), "");
+}
 
 void emit_MOVE(Cg *g, const Op *op)
 {
@@ -161,16 +198,18 @@ static LLVMValueRef to_f32(Cg *g, LLVMValueRef x, Elem from)
 }
 
 /* An integer of 32 bits as one of fewer: what lies beyond becomes the nearest that is there. */
-static LLVMValueRef saturate(Cg *g, LLVMValueRef x, Elem to)
+static LLVMValueRef saturate(Cg *g, LLVMValueRef x, Elem from, Elem to)
 {
+	const char *most = elem_rows[from].cls == 'S' ? "llvm.smin" : "llvm.umin";
 	int bits = elem_rows[to].bits, low = elem_rows[to].cls == 'S';
 	if (bits >= 32)
 		return x;
 	int64_t lo = low ? -(INT64_C(1) << (bits - 1)) : 0, hi = (INT64_C(1) << (bits - low)) - 1;
 	LLVMValueRef in[2] = {x, cg_int32(g, lo)};
-	in[0] = cg_call(g, "llvm.smax", g->m->i32, in, 2);
+	if (elem_rows[from].cls == 'S')
+		in[0] = cg_call(g, "llvm.smax", g->m->i32, in, 2);
 	in[1] = cg_int32(g, hi);
-	x = cg_call(g, "llvm.smin", g->m->i32, in, 2);
+	x = cg_call(g, most, g->m->i32, in, 2);
 	return LLVMBuildTrunc(g->b, x, cg_elem(g->m, to), "");
 }
 
@@ -191,7 +230,10 @@ static LLVMValueRef from_f32(Cg *g, LLVMValueRef x, Elem to)
 	if (to == EL_TF32)
 		return to_tf32(g, x);
 	if (!elem_is_float(to))
-		return saturate(g, cg_call(g, "llvm.nvvm.f2i.rn", NULL, &x, 1), to);
+		return saturate(g,
+				cg_call(g, to == EL_U32 ? "llvm.nvvm.f2ui.rn" : "llvm.nvvm.f2i.rn",
+					NULL, &x, 1),
+				to == EL_U32 ? EL_U32 : EL_I32, to);
 	if (!pairs[to].unpack)
 		return LLVMBuildFPTrunc(g->b, x, cg_elem(g->m, to), "");
 	LLVMValueRef in[2] = {LLVMConstReal(g->m->f32, 0), x};
@@ -203,8 +245,10 @@ static LLVMValueRef convert_one(Cg *g, LLVMValueRef x, Elem from, Elem to)
 {
 	if (from == to)
 		return from == EL_TF32 ? to_tf32(g, x) : x;
-	if (from == EL_I32 && !elem_is_float(to))
-		return saturate(g, x, to);
+	if (elem_is_word(to) && !elem_is_float(from))
+		return LLVMBuildIntCast2(g->b, x, g->m->i32, elem_rows[from].cls == 'S', "");
+	if (elem_is_word(from) && !elem_is_float(to))
+		return saturate(g, x, from, to);
 	return from_f32(g, to_f32(g, x, from), to);
 }
 

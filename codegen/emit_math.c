@@ -475,12 +475,27 @@ V value_DRELU(Cg *g, V *x)
 
 VALUE(SQUARE, mul(g, x[0], x[0]))
 VALUE(CLAMP, least(g, largest(g, x[0], x[1]), x[2]))
-VALUE(SELECT, either(g, is(g, LLVMRealUNE, x[0], like(x[0], 0)), x[1], x[2]))
+VALUE(SELECT, cg_chosen(g, x))
 
-#define COMPARISON(id, how)                                                             \
-	V value_##id(Cg *g, V *x)                                                       \
-	{                                                                               \
-		return either(g, is(g, how, x[0], x[1]), like(x[0], 1), like(x[0], 0)); \
+/* 1 where it holds, else 0, of the type of x */
+static V one_where(Cg *g, V x, V some)
+{
+	return either(g, some, like(x, 1), like(x, 0));
+}
+
+static V is_some(Cg *g, V x)
+{
+	return is(g, LLVMRealUNE, x, like(x, 0));
+}
+
+VALUE(BOTH, one_where(g, x[0], LLVMBuildAnd(g->b, is_some(g, x[0]), is_some(g, x[1]), "")))
+VALUE(EITHER, one_where(g, x[0], LLVMBuildOr(g->b, is_some(g, x[0]), is_some(g, x[1]), "")))
+VALUE(NEITHER, one_where(g, x[0], is(g, LLVMRealOEQ, x[0], like(x[0], 0))))
+
+#define COMPARISON(id, how)                                        \
+	V value_##id(Cg *g, V *x)                                  \
+	{                                                          \
+		return one_where(g, x[0], is(g, how, x[0], x[1])); \
 	}
 COMPARISON(LT, LLVMRealOLT)
 COMPARISON(LE, LLVMRealOLE)

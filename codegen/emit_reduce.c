@@ -9,11 +9,6 @@
 
 #include <inttypes.h>
 
-static const Value values[OP_COUNT] = {
-#define ELT(id, ...) [OP_##id] = value_##id,
-#include "ir/elementwise.def"
-};
-
 /* What a lane has of elements of the result, each at its offset. */
 typedef struct {
 	Value value;
@@ -107,7 +102,7 @@ void emit_REDUCE(Cg *g, const Op *op)
 	all.tv = tv_of_part(g->m->ctx, from->tv, from->layout, to->layout);
 	int n = type_regs(&all), kept = 0, together = all.tv == to->tv ? 1 : n;
 	Bound *out = cg_bind(g, op->out, type_regs(to), cg_val(g, IN(op, X).val)->type);
-	Share s = {.value = values[combine_of(op)->op],
+	Share s = {.value = cg_value(combine_of(op)->op, to->elem),
 		   .x = NEWN(g->arena, LLVMValueRef, n),
 		   .at = NEWN(g->arena, int64_t, n)};
 	for (int r = 0; r < n; r++) {

@@ -6,6 +6,7 @@
 #include "frontend/sema.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 enum { ARITY_MAX = 3 };
@@ -15,13 +16,18 @@ bool is_number(const Value *v)
 	return v->kind == V_REAL || (v->kind == V_INT && ix_is_const(v->ix, NULL));
 }
 
-bool is_elementwise(const Value *v)
+bool is_size(const Value *v)
 {
-	return is_number(v) || v->kind == V_ACC || v->kind == V_SCALAR || v->kind == V_FRAG ||
-	       v->kind == V_TILE;
+	return v->kind == V_INT && !is_number(v);
 }
 
-static double number(const Value *v)
+bool is_elementwise(const Value *v)
+{
+	return v->kind == V_INT || v->kind == V_REAL || v->kind == V_ACC || v->kind == V_SCALAR ||
+	       v->kind == V_FRAG || v->kind == V_TILE;
+}
+
+double value_number(const Value *v)
 {
 	int64_t i = 0;
 	if (v->kind == V_REAL)
@@ -79,9 +85,8 @@ static Value result_for(Val *val, const Layout *shape)
 /* Whether each element of a tile of `part` stands for as many of `whole`. */
 static bool is_part(const Layout *part, const Layout *whole)
 {
-	if (layout_rank(part) != BUFFER_RANK || layout_rank(whole) != BUFFER_RANK)
-		return false;
-	return (shape_extent(part, 0) == 1 || shape_extent(part, 0) == shape_extent(whole, 0)) &&
+	return layout_rank(part) == BUFFER_RANK && layout_rank(whole) == BUFFER_RANK &&
+	       shape_extent(whole, 0) % shape_extent(part, 0) == 0 &&
 	       shape_extent(whole, 1) % shape_extent(part, 1) == 0;
 }
 
@@ -131,8 +136,7 @@ static bool read_tile(Sema *s, Value *v, Elem e)
 	if (whole && !is_part(shape, whole))
 		return reject(s, v->loc, D_E0301,
 			      "not built yet: elements that repeat here; those along a tile's "
-			      "columns may, "
-			      "and along all of its rows");
+			      "rows and columns may");
 	Loc loc = v->loc;
 	*v = result_for(to, whole);
 	v->loc = loc;
@@ -163,12 +167,33 @@ static bool read_buffer(Sema *s, Value *v)
 	return true;
 }
 
-static bool read_tiles(Sema *s, Value *args, int n, Elem e)
+static bool read_operands(Sema *s, const EltRow *row, Value *args, Elem e)
 {
-	for (int i = 0; i < n; i++)
-		if (args[i].kind == V_TILE && !read_tile(s, &args[i], e))
+	Elem each[ARITY_MAX];
+	for (int i = 0; i < row->arity; i++)
+		each[i] = elt_operand_type(row, args, i, e);
+	for (int i = 0; i < row->arity; i++)
+		if (args[i].kind == V_TILE && !read_tile(s, &args[i], each[i]))
 			return false;
 	return true;
+}
+
+/* Of integers alone: bits of 64. */
+static Value fold_bits(Sema *s, Loc loc, const EltRow *row, const Value *args)
+{
+	enum { EXACT_BITS = 53 };
+	double x[ARITY_MAX] = {0};
+	for (int i = 0; i < row->arity; i++) {
+		x[i] = value_number(&args[i]);
+		if (args[i].kind != V_INT || fabs(x[i]) >= ldexp(1, EXACT_BITS))
+			return rejected(s, args[i].loc, D_E0203,
+					"%s is of integers below 2^%d, this is %s", row->name,
+					EXACT_BITS, value_text(&args[i]));
+	}
+	double v = row->whole(EL_I64, x[0], x[1], x[2]);
+	return fabs(v) < ldexp(1, EXACT_BITS)
+		       ? value_int(s, (int64_t)v)
+		       : rejected(s, loc, D_E0207, "this does not fit %d bits", EXACT_BITS);
 }
 
 static Value fold(const EltRow *row, const Value *args)
@@ -176,18 +201,32 @@ static Value fold(const EltRow *row, const Value *args)
 	float x[ARITY_MAX] = {0};
 	Value v = value_of(V_REAL);
 	for (int i = 0; i < row->arity; i++)
-		x[i] = (float)number(&args[i]);
+		x[i] = (float)value_number(&args[i]);
 	v.real = (double)row->value(x[0], x[1], x[2]);
 	return v;
 }
 
+/* A condition is of any type, and so are numbers and sizes. */
 static Val *operand(Sema *s, const Value *v, Elem e)
 {
-	if (!is_number(v))
+	const Type *t = v->val ? v->val->type : NULL;
+	if (t && t->elem == e)
 		return v->val;
-	Op *op = build(s, OP_CONST, v->loc);
-	op_real(s->kernel, op, A_VALUE, elem_round(e, number(v)));
-	return op_result(s->kernel, op, "z", type_elem(s->ctx, e));
+	Op *op = build(s, t ? OP_CVT : is_size(v) ? OP_SIZEVAL : OP_CONST, v->loc);
+	if (t)
+		build_in(s, op, v->val);
+	else if (is_size(v))
+		op_ix(s->kernel, op, v->ix);
+	else
+		op_real(s->kernel, op, A_VALUE, elem_round(e, value_number(v)));
+	bool tile = t && t->kind == TY_TILE;
+	return op_result(s->kernel, op, "z", type_like(s, e, tile ? t->layout : NULL));
+}
+
+/* Read or computed, of several elements. */
+static bool is_tile_value(const Value *v)
+{
+	return v->val && v->val->type->kind == TY_TILE;
 }
 
 const Layout *reduced_shape(Sema *s, const Layout *tile, int kept)
@@ -220,7 +259,7 @@ static const Layout *joined(Sema *s, const Layout *a, const Layout *b)
 static bool operands_fit(Sema *s, const EltRow *row, const Value *args, const Layout **shape)
 {
 	for (int i = 0; i < row->arity; i++) {
-		if (is_number(&args[i]) || args[i].val->type->kind != TY_TILE)
+		if (!is_tile_value(&args[i]))
 			continue;
 		const Layout *l = shape_of_frag(&args[i]),
 			     *both = *shape ? joined(s, *shape, l) : l;
@@ -239,8 +278,7 @@ static bool operands_fit(Sema *s, const EltRow *row, const Value *args, const La
 
 static int64_t held_extent(const Value *v, int mode)
 {
-	bool tile = !is_number(v) && v->val->type->kind == TY_TILE;
-	return tile ? shape_extent(v->val->type->layout, mode) : 1;
+	return is_tile_value(v) ? shape_extent(v->val->type->layout, mode) : 1;
 }
 
 /* The extents of what is held: the most that an operand has, of which others have parts. NULL:
@@ -270,7 +308,7 @@ static const Layout *held_shape(Sema *s, const EltRow *row, const Value *args, L
 static bool bounds_fit(Sema *s, const EltRow *row, const Value *args)
 {
 	bool known = row->op == OP_CLAMP && is_number(&args[1]) && is_number(&args[2]);
-	double lo = known ? number(&args[1]) : 0, hi = known ? number(&args[2]) : 0;
+	double lo = known ? value_number(&args[1]) : 0, hi = known ? value_number(&args[2]) : 0;
 	if (lo <= hi)
 		return true;
 	return reject(s, args[1].loc, D_E0211,
@@ -279,31 +317,70 @@ static bool bounds_fit(Sema *s, const EltRow *row, const Value *args)
 		      lo, hi, hi, lo);
 }
 
-Value elt_apply(Sema *s, Loc loc, const EltRow *row, Value *args)
+/* What is 1 or 0, in each type. */
+static bool gives_condition(OpKind op)
+{
+	static const OpKind all[] = {OP_LT, OP_LE,   OP_GT,     OP_GE,     OP_EQ,
+				     OP_NE, OP_BOTH, OP_EITHER, OP_NEITHER};
+	for (size_t i = 0; i < COUNTOF(all); i++)
+		if (all[i] == op)
+			return true;
+	return false;
+}
+
+static Value apply(Sema *s, Loc loc, const EltRow *row, Value *args, Elem e)
 {
 	const Layout *shape = NULL;
 	Val *in[ARITY_MAX];
-	bool numbers = true;
-	Elem e = EL_F32;
-	for (int i = 0; i < row->arity; i++)
-		numbers &= is_number(&args[i]);
-	if (numbers)
-		return fold(row, args);
-	e = elt_computed_in(args, row->arity);
-	if (!bounds_fit(s, row, args) || !elt_types_fit(s, loc, row, args, e) ||
-	    !read_tiles(s, args, row->arity, e))
-		return value_bad();
 	if (!operands_fit(s, row, args, &shape) || !elt_place(s, loc))
 		return value_bad();
 	const Layout *held = shape ? held_shape(s, row, args, loc) : NULL;
 	if (shape && !held)
 		return value_bad();
 	for (int i = 0; i < row->arity; i++)
-		in[i] = operand(s, &args[i], e);
+		in[i] = operand(s, &args[i], elt_operand_type(row, args, i, e));
 	Op *op = build(s, row->op, loc);
 	for (int i = 0; i < row->arity; i++)
 		build_in(s, op, in[i]);
-	return result_for(op_result(s->kernel, op, "x", type_like(s, e, held)), shape);
+	Value v = result_for(op_result(s->kernel, op, "x", type_like(s, e, held)), shape);
+	v.is_condition = gives_condition(row->op);
+	return v;
+}
+
+Value elt_apply(Sema *s, Loc loc, const EltRow *row, Value *args)
+{
+	bool numbers = true;
+	for (int i = 0; i < row->arity; i++)
+		numbers &= is_number(&args[i]);
+	if (numbers)
+		return row->value ? fold(row, args) : fold_bits(s, loc, row, args);
+	Elem e = elt_type_of(row, args);
+	if (!bounds_fit(s, row, args) || !elt_types_fit(s, loc, row, args, e) ||
+	    !read_operands(s, row, args, e))
+		return value_bad();
+	return apply(s, loc, row, args, e);
+}
+
+/* What one conversion does of a tile, or of a scalar of 32 bits. */
+static bool converts_here(const Value *arg, Elem to)
+{
+	const Type *t = arg->val->type;
+	bool scalar = t->kind != TY_TILE && (to == EL_F32 || elem_is_word(to)) &&
+		      (t->elem == EL_F32 || elem_is_word(t->elem));
+	return scalar || (t->kind == TY_TILE && elem_rows[to].bits >= 8 &&
+			  (elem_rows[to].bits <= 32 || elem_is_wide(to)));
+}
+
+/* s32(L) * j: a size as a scalar. */
+static Value cast_size(Sema *s, Loc loc, Elem to, const Value *arg)
+{
+	if (to != EL_F32 && !elem_is_word(to))
+		return rejected(s, loc, D_E0301,
+				"not built yet: sizes as %s; they are computed with as f32, s32 "
+				"and u32",
+				elem_rows[to].name);
+	return elt_place(s, loc) && elt_size_fits(s, arg, to) ? result(operand(s, arg, to))
+							      : value_bad();
 }
 
 Value elt_cast(Sema *s, Loc loc, Elem to, Value *arg)
@@ -315,15 +392,18 @@ Value elt_cast(Sema *s, Loc loc, Elem to, Value *arg)
 		return value_bad();
 	if (arg->kind == V_BUFFER && !read_buffer(s, arg))
 		return value_bad();
-	if (elt_elem(arg) == to)
+	if (is_size(arg))
+		return cast_size(s, loc, to, arg);
+	if (elt_elem(arg) == to) {
+		arg->is_condition = false;
 		return *arg;
+	}
 	if (is_number(arg))
 		return rejected(s, loc, D_E0203,
 				"a number is not converted: it has the type "
 				"of what it is combined with\n"
 				"write the number itself");
-	if (arg->val->type->kind != TY_TILE || (elem_rows[to].bits > 32 && !elem_is_wide(to)) ||
-	    elem_rows[to].bits < 8)
+	if (!converts_here(arg, to))
 		return rejected(s, loc, D_E0301,
 				"not built yet: converting %s to %s; tiles are, to types of 8, 16 "
 				"and 32 bits, and f64",
@@ -337,8 +417,8 @@ Value elt_cast(Sema *s, Loc loc, Elem to, Value *arg)
 	if (!elt_place(s, loc))
 		return value_bad();
 	Op *op = build_in(s, build(s, OP_CVT, loc), arg->val);
-	return result_for(op_result(s->kernel, op, "c", type_like(s, to, arg->val->type->layout)),
-			  arg->wide);
+	const Layout *shape = is_tile_value(arg) ? arg->val->type->layout : NULL;
+	return result_for(op_result(s->kernel, op, "c", type_like(s, to, shape)), arg->wide);
 }
 
 /* ------------------------------------------------------------------ row vectors */
@@ -402,13 +482,16 @@ static bool has_columns(Sema *s, const Node *call, const Value *v)
 bool elt_reducible(Sema *s, const Node *call, Value *arg)
 {
 	const char *name = call->kids.at[0]->name;
-	bool number = is_number(arg) || arg->kind == V_SCALAR;
+	bool number = !arg->tile && !is_tile_value(arg) && is_elementwise(arg);
 	if (!is_elementwise(arg) || number)
 		return reject(s, arg->loc, D_E0203, "%s takes a tile, this is %s\n%s", name,
 			      value_text(arg),
 			      number ? "write the number itself" : help_value(s, arg));
-	return read_tiles(s, arg, 1, elt_computed_in(arg, 1)) && elt_whole(s, arg) &&
-	       has_rows(s, name, arg) && elt_is_f32(s, name, arg) && elt_place(s, call->loc);
+	Elem e = elt_computed_in(arg, 1);
+	if (arg->kind == V_TILE && !read_tile(s, arg, elem_is_word(e) ? EL_F32 : e))
+		return false;
+	return elt_whole(s, arg) && has_rows(s, name, arg) && elt_is_f32(s, name, arg) &&
+	       elt_place(s, call->loc);
 }
 
 enum { WARP_ROWS = 16 }; /* neighbours that one warp holds, of any accumulator */

@@ -162,6 +162,31 @@ static Value report_chain(Sema *s, const Node *n)
 			op, first, first, op);
 }
 
+static bool compares(const Node *n)
+{
+	IxKind ix = n->kind == N_BINARY ? operator_rows[n->op].ix : IX_CONST;
+	return ix == IX_LT || ix == IX_LE || ix == IX_EQ || ix == IX_NE;
+}
+
+/* a > 0 & b > 0, which is (a > (0 & b)) > 0: an operator of bits between two comparisons. */
+static bool bits_between(const Node *n)
+{
+	const Node *first = n->kids.at[0], *bits = compares(first) ? first->kids.at[1] : NULL;
+	return bits && compares(n) && !first->parens && !bits->parens && bits->kind == N_BINARY &&
+	       operator_rows[bits->op].ix == IX_CONST;
+}
+
+static Value report_bits(Sema *s, const Node *n)
+{
+	const Node *bits = n->kids.at[0]->kids.at[1];
+	bool both = bits->op == OPER_BIT_AND;
+	return rejected(s, bits->loc, D_E0203,
+			"'%s' binds tighter than '%s' and '%s'\n"
+			"conditions are joined by %s, which does not",
+			operator_rows[bits->op].name, operator_rows[n->kids.at[0]->op].name,
+			operator_rows[n->op].name, both ? "&&" : "||");
+}
+
 /* A call of the word, and not of something that the file calls so. */
 static bool calls_word(Sema *s, const Node *n, Word word)
 {
@@ -173,13 +198,15 @@ static Value eval_binary(Sema *s, const Node *n)
 	Value v[2];
 	if (n->op == OPER_MUL && calls_word(s, n->kids.at[1], W_VALUES))
 		return mma_values(s, n);
+	if (bits_between(n))
+		return report_bits(s, n);
 	if (!eval_all(s, n->kids.at, 2, v))
 		return value_bad();
 	const EltRow *row = elt_by_op(operator_rows[n->op].op);
 	bool word = v[0].kind == V_WORD && v[1].kind == V_WORD;
 	if (is_order(n) && is_order(n->kids.at[0]) && v[0].kind == V_FRAG)
 		return report_chain(s, n);
-	if (v[0].kind == V_INT && v[1].kind == V_INT)
+	if (v[0].kind == V_INT && v[1].kind == V_INT && operator_rows[n->op].ix != IX_CONST)
 		return int_binary(s, n->loc, n->op, &v[0], &v[1]);
 	number_to_tile(&v[0]);
 	number_to_tile(&v[1]);
@@ -203,7 +230,7 @@ static Value eval_unary(Sema *s, const Node *n)
 	zero.loc = n->loc;
 	if (v.kind == V_BAD)
 		return v;
-	if (v.kind == V_INT)
+	if (v.kind == V_INT && operator_rows[n->op].ix != IX_CONST)
 		return int_binary(s, n->loc, n->op, &zero, &v);
 	if (row && is_elementwise(&v))
 		return elt_apply(s, n->loc, row, &v);
@@ -338,6 +365,8 @@ static Value eval_call(Sema *s, const Node *n)
 	Value *args = NEWN(s->arena, Value, count + 1);
 	if (calls_word(s, n, W_ROWS) || calls_word(s, n, W_TILE))
 		return elt_shape(s, n, calls_word(s, n, W_ROWS));
+	if (calls_word(s, n, W_COORD))
+		return coord_call(s, n);
 	if (calls_word(s, n, W_GROUPS))
 		return rejected(s, n->loc, D_E0307,
 				"groups are what a grid runs over, or a loop\n"

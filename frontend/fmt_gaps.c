@@ -24,8 +24,8 @@ typedef struct {
 /* Two tokens that would be another one, or the start of a comment, side by side. */
 static bool must_part(const Fmt *f, const Piece *a, const Piece *b)
 {
-	static const char *const pairs[] = {"<-", "<=", ">=", "==", "!=", "+=",
-					    "..", "&&", "||", "//", "/*"};
+	static const char *const pairs[] = {"<-", "<=", ">=", "==", "!=", "+=", "..",
+					    "&&", "||", "<<", ">>", "//", "/*"};
 	const char *text = f->src->text;
 	char x = text[a->loc.end - 1], y = text[b->loc.begin];
 	bool word = isalnum((unsigned char)x) || x == '_';

@@ -238,9 +238,11 @@ static Value arg_scalar(Sema *s, const Node *n, Elem e)
 				"a scalar is passed with the launch, so it is constant anyway\n"
 				"leave constant out: it is for tensors");
 	if (!elem_computes(e))
-		return rejected(s, n->loc, D_E0301,
-				"not built yet: scalar arguments of %s; f16, bf16, f32 and f64 are",
-				elem_rows[e].name);
+		return rejected(
+			s, n->loc, D_E0301,
+			"not built yet: scalar arguments of %s; f16, bf16, f32, f64, s32 and "
+			"u32 are",
+			elem_rows[e].name);
 	v.val = kernel_arg(s->kernel, n->name, type_elem(s->ctx, e), false);
 	return v;
 }
@@ -535,6 +537,7 @@ void sema_kernel(Sema *s, const Node *n)
 	clauses(s, n->kids.at[1]);
 	tensors_fit(s);
 	said_kernel(s, n);
+	s->body = n->kids.at[2];
 	bool sizes = symbols_have_values(s, n);
 	layout_assume(s->ctx, kernel_facts(s->kernel));
 	s->facts = facts_begin(s->kernel);

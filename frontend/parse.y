@@ -44,7 +44,7 @@ static void yyerror(Loc *loc, Scanner scanner, Parser *p, const char *what);
 %token INOUT "'inout'" CONSTANT "'constant'" PRINT "'print'" O "'o'"
 %token NAME "a name" TEMPLATE "a name with <...>" INT "an integer" REAL "a number" STR "a string"
 %token ARROW "'<-'" PLUSEQ "'+='" DOTDOT "'..'" AND "'&&'" OR "'||'" EQ "'=='" NE "'!='"
-%token LE "'<='" GE "'>='"
+%token LE "'<='" GE "'>='" SHL "'<<'" SHR "'>>'"
 
 %%
 
@@ -280,11 +280,32 @@ equality:
 ;
 
 relation:
+  bits
+| relation '<' bits             { $$ = node_op(p, @$, OPER_LT, $1, $3); }
+| relation '>' bits             { $$ = node_op(p, @$, OPER_GT, $1, $3); }
+| relation LE bits              { $$ = node_op(p, @$, OPER_LE, $1, $3); }
+| relation GE bits              { $$ = node_op(p, @$, OPER_GE, $1, $3); }
+;
+
+bits:
+  odd_bits
+| bits '|' odd_bits             { $$ = node_op(p, @$, OPER_BIT_OR, $1, $3); }
+;
+
+odd_bits:
+  common_bits
+| odd_bits '^' common_bits      { $$ = node_op(p, @$, OPER_BIT_XOR, $1, $3); }
+;
+
+common_bits:
+  shift
+| common_bits '&' shift         { $$ = node_op(p, @$, OPER_BIT_AND, $1, $3); }
+;
+
+shift:
   sum
-| relation '<' sum              { $$ = node_op(p, @$, OPER_LT, $1, $3); }
-| relation '>' sum              { $$ = node_op(p, @$, OPER_GT, $1, $3); }
-| relation LE sum               { $$ = node_op(p, @$, OPER_LE, $1, $3); }
-| relation GE sum               { $$ = node_op(p, @$, OPER_GE, $1, $3); }
+| shift SHL sum                 { $$ = node_op(p, @$, OPER_SHL, $1, $3); }
+| shift SHR sum                 { $$ = node_op(p, @$, OPER_SHR, $1, $3); }
 ;
 
 sum:
@@ -304,6 +325,7 @@ unary:
   chain
 | '-' unary                     { $$ = node_op(p, @$, OPER_NEG, $2, NULL); }
 | '!' unary                     { $$ = node_op(p, @$, OPER_NOT, $2, NULL); }
+| '~' unary                     { $$ = node_op(p, @$, OPER_BIT_NOT, $2, NULL); }
 ;
 
 chain:
@@ -478,6 +500,7 @@ static bool is_behind(const Src *s, int at, const char *word)
 static const struct {
 	const char *token, *before, *missing, *help;
 } habits[] = {
+	{"'<-'", NULL, "'<'", "'<-' is an arrow: with a blank between them, x < -1 compares"},
 	{"'..'", NULL, NULL,
 	 "a range follows 'in', for k in 0 .. n, or stands in a pick: const bM = "
 	 "pick(64 .. 256 by 64)"},

@@ -125,6 +125,7 @@ typedef struct {
 	Elem elem;            /* ELEM, SHAPE */
 	Val *val;             /* ACC, SCALAR, FRAG */
 	const Layout *wide;   /* FRAG: the shape that it stands for, where its elements repeat */
+	bool is_condition;    /* FRAG, SCALAR: 1 or 0 */
 	Tensor *tensor;       /* TENSOR */
 	const Tiling *tiling; /* TILES */
 	const Tile *tile;     /* TILE; BUFFER: that was copied to it last */
@@ -202,7 +203,8 @@ typedef struct {
 	int errors_before_kernel;
 	/* of the kernel being read */
 	Kernel *kernel;
-	FactList facts; /* of its names, as far as it has been read */
+	const Node *body; /* of the kernel */
+	FactList facts;   /* of its names, as far as it has been read */
 	Loc kernel_loc;
 	Block *block;
 	VEC(Tensor *) tensors;
@@ -328,11 +330,17 @@ bool mode_at_grid(Sema *s, const Tile *to, int i); /* the tile is the grid's alo
 bool is_whole_tile(Sema *s, const Value *v);       /* else says that indices are missing */
 bool is_at_loops_tile(const Sema *s);              /* or the grid has names for all tiles */
 bool is_elementwise(const Value *v);
+bool is_size(const Value *v); /* an integer that the caller or a loop binds */
 Value elt_apply(Sema *s, Loc loc, const EltRow *row, Value *args);
 /* elt_types.c: in which type they are computed */
 bool is_number(const Value *v); /* known when the kernel is compiled */
 Elem elt_elem(const Value *v);  /* f32 of a number */
+double value_number(const Value *v);
 Elem elt_computed_in(const Value *args, int n);
+Elem elt_type_of(const EltRow *row, const Value *args);
+/* Of operand i, where the row is computed in e. */
+Elem elt_operand_type(const EltRow *row, const Value *args, int i, Elem e);
+bool elt_size_fits(Sema *s, const Value *v, Elem e);        /* else reports */
 bool elt_is_f32(Sema *s, const char *what, const Value *v); /* else reports */
 bool elt_types_fit(Sema *s, Loc loc, const EltRow *row, const Value *args, Elem e);
 bool elt_read(Sema *s, Value *v); /* a tile, as it is */
@@ -350,6 +358,9 @@ bool elt_whole(Sema *s, const Value *v);                   /* else says that ele
 bool elt_reducible(Sema *s, const Node *call, Value *arg); /* reads tiles, too */
 const Layout *reduced_shape(Sema *s, const Layout *tile, int kept);
 Value elt_shape(Sema *s, const Node *call, bool rows);
+
+/* coord.c: coord(gK[j,0], 0) */
+Value coord_call(Sema *s, const Node *call);
 
 /* inplace.c: tensors that are inout */
 bool reads_in_place(Sema *s, const Value *v);             /* else reports */
@@ -412,6 +423,8 @@ void numbers_finish(Sema *s);
 /* vector.c: bias[n] */
 /* The tile of one element; NULL: this is no element at a place of the grid. */
 const Tile *vector_element(Sema *s, const Value *tensor, const Value *at, int n);
+int side_of(Sema *s, const Ix *at); /* 0: of the accumulator's rows, 1: of its columns; -1: none */
+const Layout *vector_shape(Sema *s, int side, int64_t n);
 const char *grid_name_of(Sema *s, const Ix *extent); /* of a mode of that extent; NULL: none is */
 bool is_vector_index(Sema *s, const Tensor *t, const Value *at, int n);
 Value vector_index(Sema *s, Loc loc, const Value *tensor, Value *at, int n);

@@ -28,8 +28,7 @@ static int turn_mode(const Sema *s, const Ix *at)
 	return -1;
 }
 
-/* 0: of the accumulator's rows, 1: of its columns; -1: of neither. */
-static int side_of(Sema *s, const Ix *at)
+int side_of(Sema *s, const Ix *at)
 {
 	int mode = grid_mode(s, at);
 	const Tiling *t = mode >= 0 ? s->grid : NULL;
@@ -176,7 +175,7 @@ static const Layout *one_of(Ctx *c, int side, const Tup *shape, const Tup *strid
 	return layout_cat(c, modes, 2);
 }
 
-static const Layout *vector_shape(Sema *s, int side, int64_t n)
+const Layout *vector_shape(Sema *s, int side, int64_t n)
 {
 	return one_of(s->ctx, side, tup_int(s->ctx, n), tup_int(s->ctx, 1));
 }

@@ -33,7 +33,7 @@ bool elem_pairs(Elem e)
 
 bool elem_computes(Elem e)
 {
-	return e == EL_F32 || elem_is_wide(e) || paired[e];
+	return e == EL_F32 || elem_is_wide(e) || paired[e] || elem_is_word(e);
 }
 
 bool elt_computes(OpKind op, Elem e)
@@ -41,7 +41,10 @@ bool elt_computes(OpKind op, Elem e)
 	const EltRow *row = elt_by_op(op);
 	if (!row || !elem_computes(e))
 		return false;
-	return e == EL_F32 || row->types == ELT_FLOATS || (row->types == ELT_WIDE && !paired[e]);
+	if (elem_is_word(e))
+		return row->whole;
+	return (e == EL_F32 && row->value) || row->types == ELT_FLOATS ||
+	       (row->types == ELT_WIDE && !paired[e]);
 }
 
 /* -2^(bits - 1) .. 2^(bits - 1) - 1, or 0 .. 2^bits - 1 */

@@ -321,6 +321,29 @@ static bool run_const(Interp *in, const Op *op)
 	return true;
 }
 
+/* Rounded once to a float, or its low bits. */
+static bool run_sizeval(Interp *in, const Op *op)
+{
+	int64_t v;
+	if (!eval(in, IX(op, VALUE), &v))
+		return false;
+	Elem e = op->out->type->elem;
+	element_is(&slot_of(in, op->out)->at, 0,
+		   e == EL_F32 ? (double)(float)v : elem_wrap(e, (double)(int32_t)v));
+	return true;
+}
+
+static bool run_series(Interp *in, const Op *op)
+{
+	const Slot *s = slot_of(in, op->out);
+	int64_t from;
+	if (!eval(in, IX(op, FROM), &from))
+		return false;
+	for (int64_t i = 0; i < s->n; i++)
+		element_is(&s->at, i, elem_wrap(s->type->elem, (double)(from + i)));
+	return true;
+}
+
 static bool run_fill(Interp *in, const Op *op)
 {
 	Slot *s = operand(in, op, 0);
@@ -467,14 +490,19 @@ static bool run_nothing(Interp *in, const Op *op)
 }
 
 static bool (*const runs[OP_COUNT])(Interp *, const Op *) = {
-	[OP_FOR] = run_for,          [OP_IF] = run_if,         [OP_LET] = run_let,
-	[OP_CONST] = run_const,      [OP_FRAG] = run_frag,     [OP_FILL] = run_fill,
-	[OP_CVT] = run_cvt,          [OP_SHARED] = run_shared, [OP_GRID] = run_grid,
-	[OP_RING] = run_nothing,     [OP_TILE] = run_tile,     [OP_COPY] = run_copy,
-	[OP_LAUNCH] = run_nothing,   [OP_MMA] = run_mma,       [OP_REDUCE] = run_reduce,
-	[OP_VIEW] = run_view,        [OP_INSIDE] = run_inside, [OP_GROUPS_COUNT] = run_count,
-	[OP_GROUPS_FIND] = run_find, [OP_GROUPS_AT] = run_at,  [OP_TICKETS] = run_tickets,
-	[OP_TICKET_AT] = run_ticket, [OP_NUMBER] = run_number,
+	[OP_FOR] = run_for,          [OP_IF] = run_if,
+	[OP_LET] = run_let,          [OP_CONST] = run_const,
+	[OP_FRAG] = run_frag,        [OP_FILL] = run_fill,
+	[OP_CVT] = run_cvt,          [OP_SHARED] = run_shared,
+	[OP_GRID] = run_grid,        [OP_RING] = run_nothing,
+	[OP_TILE] = run_tile,        [OP_COPY] = run_copy,
+	[OP_SIZEVAL] = run_sizeval,  [OP_SERIES] = run_series,
+	[OP_LAUNCH] = run_nothing,   [OP_MMA] = run_mma,
+	[OP_REDUCE] = run_reduce,    [OP_VIEW] = run_view,
+	[OP_INSIDE] = run_inside,    [OP_GROUPS_COUNT] = run_count,
+	[OP_GROUPS_FIND] = run_find, [OP_GROUPS_AT] = run_at,
+	[OP_TICKETS] = run_tickets,  [OP_TICKET_AT] = run_ticket,
+	[OP_NUMBER] = run_number,
 };
 
 static bool run_op(Interp *in, const Op *op)

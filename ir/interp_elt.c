@@ -56,6 +56,8 @@ static double sum_to_odd(double x, double y, double z)
 static double computed(const Work *w, double x, double y, double z)
 {
 	const EltRow *row = w->row;
+	if (elem_is_word(w->elem))
+		return row->whole ? row->whole(w->elem, x, y, z) : NAN;
 	if (w->elem == EL_F32)
 		return (double)row->value((float)x, (float)y, (float)z);
 	if (!row->wide)
@@ -182,7 +184,7 @@ static Range bounds_of(const Work *w, double v, const Range *x)
 	bool points = true;
 	for (int i = 0; i < row->arity; i++)
 		points &= !(x[i].lo < x[i].hi);
-	if (isnan(v))
+	if (isnan(v) || (!points && elem_is_word(w->elem))) /* which wrap */
 		return points ? r : anything;
 	if (!points && !look_around(w, &r, x))
 		return anything;
@@ -271,13 +273,34 @@ static void round_all(Elem e, double *to, const double *from, int64_t n)
 		to[i] = elem_round(e, from[i]);
 }
 
+/* Integers keep their low bits in 32. */
+static void wrap_all(Elem e, double *to, const double *from, int64_t n)
+{
+	for (int64_t i = 0; i < n && to; i++)
+		to[i] = elem_wrap(e, from[i]);
+}
+
+/* Bounds beyond a type of 32 bits may be any of its numbers. */
+static void bounds_wrap(const Elements *to, const Elements *from, int64_t n)
+{
+	for (int64_t i = 0; i < n && to->lo; i++)
+		if (from->lo[i] < from->hi[i]) {
+			to->lo[i] = -INFINITY;
+			to->hi[i] = INFINITY;
+		}
+}
+
 /* Rounding keeps order, so bounds stay bounds. */
 void cvt_run(const Slot *out, const Slot *in)
 {
 	Elem e = out->type->elem;
-	round_all(e, out->at.f, in->at.f, out->n);
-	round_all(e, out->at.lo, in->at.lo, out->n);
-	round_all(e, out->at.hi, in->at.hi, out->n);
+	bool wraps = elem_is_word(e) && !elem_is_float(in->type->elem);
+	void (*each)(Elem, double *, const double *, int64_t) = wraps ? wrap_all : round_all;
+	each(e, out->at.f, in->at.f, out->n);
+	each(e, out->at.lo, in->at.lo, out->n);
+	each(e, out->at.hi, in->at.hi, out->n);
+	if (wraps)
+		bounds_wrap(&out->at, &in->at, out->n);
 }
 
 /* The elements of a tile that element i of a part is made of, rows x cols of them. */

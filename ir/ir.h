@@ -153,8 +153,7 @@ static inline bool elem_converts(Elem from, Elem to)
 	bool wide = !elem_is_float(from) && elem_rows[from].bits >= 32;
 	bool holds = elem_rows[from].bits <= 32 && (elem_rows[to].bits <= 32 || elem_is_wide(to));
 	return (elem_is_wide(from) && to == EL_F32) ||
-	       (holds && elem_rows[to].bits >= 8 &&
-		(!wide || to == EL_F32 || (from == EL_I32 && !elem_is_float(to))));
+	       (holds && elem_rows[to].bits >= 8 && (!wide || to == EL_F32 || !elem_is_float(to)));
 }
 
 /* half.c: integers, and numbers of 16 bits that hold them exactly */
@@ -163,10 +162,17 @@ typedef struct {
 } Integers;
 Integers elem_integers(Elem e); /* all that e has */
 Integers integers_plus(Integers x, double y);
-bool elem_pairs(Elem e);    /* is computed with by pairs, two in a register */
-bool elem_computes(Elem e); /* elementwise operations may be of it */
+double elem_wrap(Elem e, double x); /* op.c: an integer's low bits, as e has them */
+bool elem_pairs(Elem e);            /* is computed with by pairs, two in a register */
+bool elem_computes(Elem e);         /* elementwise operations may be of it */
 bool half_holds(Elem half, Integers x);
 const double *half_plus(Elem from, Elem to); /* of a row PLUS of halves.def; NULL: there is none */
+
+/* Integers that are computed with. */
+static inline bool elem_is_word(Elem e)
+{
+	return !elem_is_float(e) && elem_rows[e].bits == 32;
+}
 
 /* Bytes of n elements, which are whole ones. */
 const Ix *elem_bytes_of(Ctx *c, Elem e, const Ix *n);
@@ -278,11 +284,12 @@ typedef struct {
 		bool rounds;       /* ulps 0: as IEEE 754 has it */
 		double ulps, of_x; /* units in the last place of the result; and 2^-23 of x */
 	} error;
-	bool turns;   /* grows here and falls there */
-	bool flushes; /* a zero may stand for a subnormal result */
-	float (*value)(float x, float y, float z);
-	enum { ELT_F32, ELT_WIDE, ELT_FLOATS } types; /* that it is computed in */
-	double (*wide)(double x, double y, double z); /* of other types than f32; or NULL */
+	bool turns;                                /* grows here and falls there */
+	bool flushes;                              /* a zero may stand for a subnormal result */
+	float (*value)(float x, float y, float z); /* or NULL */
+	enum { ELT_NONE, ELT_F32, ELT_WIDE, ELT_FLOATS } types; /* floats that it is computed in */
+	double (*wide)(double x, double y, double z);           /* of others than f32; or NULL */
+	double (*whole)(Elem e, double x, double y, double z);  /* of s32 and u32; or NULL */
 } EltRow;
 const EltRow *elt_by_op(OpKind op);   /* NULL unless elementwise (CVT is not: it has a type) */
 bool elt_computes(OpKind op, Elem e); /* half.c: in that type */

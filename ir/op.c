@@ -155,8 +155,56 @@ const AttrRow attr_rows[ATTR_COUNT] = {
 	}
 EXTREMES(float)
 EXTREMES(double)
-#define least_of(x, y)   _Generic((x), float: least_float, double: least_double)(x, y)
-#define largest_of(x, y) _Generic((x), float: largest_float, double: largest_double)(x, y)
+/* What integers of 32 bits are computed in: it holds each product of two. */
+__extension__ typedef __int128 Int;
+__extension__ typedef unsigned __int128 Bits;
+
+static Int least_int(Int x, Int y)
+{
+	return y < x ? y : x;
+}
+
+static Int largest_int(Int x, Int y)
+{
+	return y > x ? y : x;
+}
+
+static Int size_int(Int x)
+{
+	return x < 0 ? -x : x;
+}
+
+/* The verifier refuses other divisors than positive constants. */
+static Int quotient_int(Int x, Int y)
+{
+	return y == 0 ? 0 : x / y - (x % y < 0);
+}
+
+static float size_float(float x)
+{
+	return fabsf(x);
+}
+
+static double size_double(double x)
+{
+	return (fabs)(x);
+}
+
+static float quotient_float(float x, float y)
+{
+	return x / y;
+}
+
+static double quotient_double(double x, double y)
+{
+	return x / y;
+}
+
+#define OF_TYPE(x, name)  _Generic((x), float: name##_float, double: name##_double, Int: name##_int)
+#define least_of(x, y)    OF_TYPE(x, least)(x, y)
+#define largest_of(x, y)  OF_TYPE(x, largest)(x, y)
+#define quotient_of(x, y) OF_TYPE(x, quotient)(x, y)
+#define size_of(x)        OF_TYPE(x, size)(x)
 
 /* Where a factor of an infinite one vanishes, it vanishes sooner. */
 static double times(double x, double factor)
@@ -198,37 +246,59 @@ static double gelu_tanh_slope(double x)
 	return logistic(w) * (1 + x * slope * logistic(-w));
 }
 
-/* In f64 too, but for what is of f32 alone. */
-#define IN_F64(id, value)                                     \
-	static double wide_##id(double x, double y, double z) \
-	{                                                     \
-		(void)x, (void)y, (void)z;                    \
-		return value;                                 \
+/* The low bits of x, as the type has them. */
+static double wrapped(Elem e, Int x)
+{
+	return elem_rows[e].unpack((uint64_t)(Bits)x);
+}
+
+/* What is no number may stand where nothing reads it. */
+static Int integer(double x)
+{
+	return isfinite(x) ? (Int)x : 0;
+}
+
+double elem_wrap(Elem e, double x)
+{
+	return wrapped(e, integer(x));
+}
+
+#define VALUE_IN(type, prefix, id, of)                    \
+	static type prefix##_##id(type x, type y, type z) \
+	{                                                 \
+		(void)x, (void)y, (void)z;                \
+		return of;                                \
 	}
-#define IN_F32(id, value)
-#define IN_WIDE(id, value)   IN_F64(id, value)
-#define IN_FLOATS(id, value) IN_F64(id, value)
-#define ELT(id, name, n, error, shape, small, types, value) \
-	static float value_##id(float x, float y, float z)  \
-	{                                                   \
-		(void)x, (void)y, (void)z;                  \
-		return value;                               \
-	}                                                   \
-	IN_##types(id, value)
+#define IN_INTS(id, of)                                                \
+	static double whole_##id(Elem e, double a, double b, double c) \
+	{                                                              \
+		Int x = integer(a), y = integer(b), z = integer(c);    \
+		(void)x, (void)y, (void)z;                             \
+		return wrapped(e, of);                                 \
+	}
+#define IN_F32(id, of)         VALUE_IN(float, value, id, of)
+#define IN_WIDE(id, of)        IN_F32(id, of) VALUE_IN(double, wide, id, of)
+#define IN_FLOATS(id, of)      IN_WIDE(id, of)
+#define IN_WIDE_INTS(id, of)   IN_WIDE(id, of) IN_INTS(id, of)
+#define IN_FLOATS_INTS(id, of) IN_WIDE(id, of) IN_INTS(id, of)
+#define ELT(id, name, n, error, shape, small, types, of) IN_##types(id, of)
 #include "ir/elementwise.def"
 
 enum { KEPT, MAYBE_0, STEADY, TURNS };
-#define EXACT          {false, 0, 0}
-#define ROUNDED        {true, 0, 0}
-#define ULPS(n)        {true, n, 0}
-#define ULPS_AND(n, m) {true, n, m}
-#define OF_F32(id)     ELT_F32, NULL
-#define OF_WIDE(id)    ELT_WIDE, wide_##id
-#define OF_FLOATS(id)  ELT_FLOATS, wide_##id
+#define EXACT              {false, 0, 0}
+#define ROUNDED            {true, 0, 0}
+#define ULPS(n)            {true, n, 0}
+#define ULPS_AND(n, m)     {true, n, m}
+#define OF_F32(id)         value_##id, ELT_F32, NULL, NULL
+#define OF_WIDE(id)        value_##id, ELT_WIDE, wide_##id, NULL
+#define OF_FLOATS(id)      value_##id, ELT_FLOATS, wide_##id, NULL
+#define OF_INTS(id)        NULL, ELT_NONE, NULL, whole_##id
+#define OF_WIDE_INTS(id)   value_##id, ELT_WIDE, wide_##id, whole_##id
+#define OF_FLOATS_INTS(id) value_##id, ELT_FLOATS, wide_##id, whole_##id
 
 static const EltRow elt_rows[] = {
-#define ELT(id, name, n, error, shape, small, types, value) \
-	{OP_##id, name, n, error, shape == TURNS, small == MAYBE_0, value_##id, OF_##types(id)},
+#define ELT(id, name, n, error, shape, small, types, of) \
+	{OP_##id, name, n, error, shape == TURNS, small == MAYBE_0, OF_##types(id)},
 #include "ir/elementwise.def"
 };
 

@@ -21,6 +21,9 @@ const char *kernel_rule(const Kernel *k); /* of its attributes */
  * computed from tiles, exchanged and moved */
 const char *reg_type_rule(const Kernel *k, const Type *t);
 const char *elt_rule(const Kernel *k, const Op *op);
+const char *const_rule(const Kernel *k, const Op *op);
+const char *sizeval_rule(const Kernel *k, const Op *op);
+const char *series_rule(const Kernel *k, const Op *op);
 const char *reduce_rule(const Kernel *k, const Op *op);
 const char *quads_rule(const Kernel *k, const Op *op);
 const char *move_rule(const Kernel *k, const Op *op);

@@ -366,7 +366,9 @@ static const char *rule_role(const Kernel *k, const Op *op)
 static const Rule rules[OP_COUNT] = {
 	[OP_FOR] = {.kinds = "", .rule = rule_for},
 	[OP_IF] = {.kinds = "", .rule = rule_some},
-	[OP_CONST] = {.kinds = "=e", .needs = {{A_VALUE, ST_ANY}}},
+	[OP_CONST] = {.kinds = "=e", .rule = const_rule, .needs = {{A_VALUE, ST_ANY}}},
+	[OP_SIZEVAL] = {.kinds = "=e", .rule = sizeval_rule},
+	[OP_SERIES] = {.kinds = "=r", .rule = series_rule},
 	[OP_LAUNCH] = {.kinds = "", .rule = rule_launch},
 	[OP_FRAG] = {.kinds = "=r"},
 	[OP_FILL] = {.kinds = "r", .rule = rule_fill, .needs = {{A_VALUE, ST_ANY}}},

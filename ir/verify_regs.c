@@ -54,18 +54,20 @@ static const Ix *extent(const Kernel *k, const Type *t, int mode)
 	return layout_size(k->ctx, layout_mode(k->ctx, t->layout, mode));
 }
 
-/* Not for several: columns may share an element, rows do not. */
-static bool is_for_each_row(const Kernel *k, const Type *part, const Type *whole)
-{
-	return ix_is(extent(k, part, 0), 1) || extent(k, part, 0) == extent(k, whole, 0);
-}
-
 /* f32, or another type that the row is computed in. */
 static bool is_computed(const Kernel *k, const Op *op)
 {
 	Elem e = op->out->type->elem;
-	return e == EL_F32 ||
-	       (elt_computes(op->kind, e) && target_has(k->target, feature_computes(e)));
+	return elt_computes(op->kind, e) && target_has(k->target, feature_computes(e));
+}
+
+/* What a select asks, and how far a shift goes, have types of their own. */
+static bool has_own_type(const Op *op, int i, Elem e)
+{
+	bool word = elem_is_word(e);
+	return op->kind == OP_CVT ||
+	       (op->kind == OP_SELECT && !i && (word || e == EL_F32 || elem_is_wide(e))) ||
+	       ((op->kind == OP_SHL || op->kind == OP_SHR) && i == 1 && word);
 }
 
 static const char *operand_rule(const Kernel *k, const Op *op, int i)
@@ -74,12 +76,11 @@ static const char *operand_rule(const Kernel *k, const Op *op, int i)
 	if (in->kind != TY_ELEM && !is_reg(in))
 		return ctx_strf(k->ctx, "operand %d is a register tile or a scalar", i + 1);
 	Elem e = is_computed(k, op) ? out->elem : EL_F32;
-	if (op->kind != OP_CVT && in->elem != e)
+	if (in->elem != e && !has_own_type(op, i, in->elem))
 		return ctx_strf(k->ctx, "operand %d is %s: convert it", i + 1, elem_rows[e].name);
 	if (!is_reg(in) || !is_reg(out))
 		return NULL;
-	bool fits = in->layout == out->layout ||
-		    (type_broadcasts(k->ctx, in, out) && is_for_each_row(k, in, out));
+	bool fits = in->layout == out->layout || type_broadcasts(k->ctx, in, out);
 	if (!fits || !spread_as_part(k, in, out))
 		return ctx_strf(k->ctx, "operand %d is not spread as the result is", i + 1);
 	return NULL;
@@ -124,6 +125,18 @@ static const char *cvt_rule(const Kernel *k, const Op *op)
 	return NULL;
 }
 
+/* Of integers by a constant alone: others would need a check of each element. */
+static const char *divisor_rule(const Op *op)
+{
+	bool divides = op->kind == OP_DIV || op->kind == OP_MODULO;
+	if (!divides || elem_is_float(op->out->type->elem))
+		return NULL;
+	const Op *by = IN(op, Y).val->def;
+	return by && by->kind == OP_CONST && attrs_get(&by->attrs, A_VALUE)->real >= 1
+		       ? NULL
+		       : "integers are divided by constants of 1 and more";
+}
+
 const char *elt_rule(const Kernel *k, const Op *op)
 {
 	const Type *out = op->out->type;
@@ -140,7 +153,37 @@ const char *elt_rule(const Kernel *k, const Op *op)
 		return "the result is as large as its largest operand";
 	if (op->kind == OP_CVT)
 		return cvt_rule(k, op);
-	return is_computed(k, op) ? NULL : "the result is f32";
+	if (!is_computed(k, op))
+		return elt_computes(op->kind, EL_F32) ? "the result is f32"
+						      : "the result is s32 or u32";
+	return divisor_rule(op);
+}
+
+const char *sizeval_rule(const Kernel *k, const Op *op)
+{
+	Elem e = op->out->type->elem;
+	(void)k;
+	return e == EL_F32 || elem_is_word(e) ? NULL : "a size is computed with as f32, s32 or u32";
+}
+
+/* An integer is one of its type. */
+const char *const_rule(const Kernel *k, const Op *op)
+{
+	Elem e = op->out->type->elem;
+	double v = attrs_get(&op->attrs, A_VALUE)->real;
+	return elem_is_float(e) || elem_round(e, v) == v
+		       ? NULL
+		       : ctx_strf(k->ctx, "%g is no value of %s", v, elem_rows[e].name);
+}
+
+const char *series_rule(const Kernel *k, const Op *op)
+{
+	const Type *t = op->out->type;
+	bool vector = layout_rank(t->layout) == 2 &&
+		      (ix_is(extent(k, t, 0), 1) || ix_is(extent(k, t, 1), 1));
+	if (t->elem != EL_I32)
+		return "a series is of s32";
+	return vector ? NULL : "a series is one row or one column";
 }
 
 /* Lanes may share out what a reduction leaves. */

@@ -172,12 +172,19 @@ const Layout *simt_along(Kernel *k, const Val *v, const Val *tile, int fast)
 	return tile_tv(k, v, (Simt){fast, vector, threads, ROWS_ANY, LANES_OF_LINE});
 }
 
+/* 0: op gives no tile in registers. */
+static int64_t size_of_result(const Op *op)
+{
+	const Type *t = op && op->out ? op->out->type : NULL;
+	return t && t->kind == TY_TILE && t->space == SP_REG ? layout_size_int(t->layout) : 0;
+}
+
+/* That is read, or computed of rows and columns. */
 static Op *largest_tile(Kernel *k)
 {
 	Op *most = NULL;
-	for (Op *op = kernel_find(k, OP_FRAG); op; op = op_find_next(op, OP_FRAG))
-		if (!most || layout_size_int(op->out->type->layout) >
-				     layout_size_int(most->out->type->layout))
+	for (Op *op = kernel_first(k); op; op = op_next(op))
+		if (size_of_result(op) > size_of_result(most))
 			most = op;
 	return most;
 }

@@ -130,7 +130,8 @@ static void other_shape(Kernel *k, const Tiles *t, const Op *op)
 static void adopt_rest(Kernel *k, const Tiles *t)
 {
 	for (Op *op = kernel_first(k); op; op = op_next(op)) {
-		if (op->kind != OP_FRAG || op->out->type->tv)
+		bool first = op->kind == OP_FRAG || op->kind == OP_SERIES;
+		if (!first || op->out->type->tv)
 			continue;
 		if (!adopt(k, t, op->out)) {
 			other_shape(k, t, op);

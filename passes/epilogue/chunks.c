@@ -183,16 +183,22 @@ static bool is_computed_before(const Epilogue *e, const Op *op)
 	return all;
 }
 
+/* Computed from no value: a number, a size, coordinates. */
+static bool needs_nothing(const Op *op)
+{
+	return op->kind == OP_CONST || op->kind == OP_SIZEVAL || op->kind == OP_SERIES;
+}
+
 /* Numbers need nothing, and may stand before the store; so may values that need no more. */
 static void find_behind(Epilogue *e, int at)
 {
 	for (Op *op = e->store->next, *next; op && !writes_registers(op); op = next) {
 		next = op->next;
-		if (op->kind == OP_CONST) {
+		if (needs_nothing(op)) {
 			op_remove(op);
 			op_insert_before(e->store, op);
 		}
-		if (op->kind == OP_CONST || (op->out && is_computed_before(e, op)))
+		if (needs_nothing(op) || (op->out && is_computed_before(e, op)))
 			set_origin(e, op->out, at);
 	}
 }
@@ -232,6 +238,7 @@ static bool may_wait(const Epilogue *e, const Val *v)
 	const Origin *o = origin_of(e, v);
 	bool apart =
 		v->def->kind == OP_INSIDE && e->t.along_n != 1; /* no tile has a chunk's columns */
+	apart |= v->def->kind == OP_SERIES; /* its registers are parts of the whole tile's */
 	return op_rows[v->def->kind].flags & OPF_ELT && op_parent(v->def) == op_parent(e->store) &&
 	       o->changed < o->at && !apart && !is_of_groups(v);
 }

@@ -265,6 +265,8 @@ PASS_OF(lower)
 			lower_deal(k, op);
 		else if (op->kind == OP_INSIDE)
 			lower_inside(k, op);
+		else if (op->kind == OP_SERIES)
+			lower_series(k, op);
 		else if (op_is_atom(op))
 			lower_mma(k, &asked, op);
 	}

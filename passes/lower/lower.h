@@ -12,6 +12,7 @@ const Ix *op_inside_tensor(Kernel *k, Op *guard, const Val *tensor, const Ix *co
 void op_one_of_alike(Kernel *k, const Op *op, bool by_warp, Op *guard);
 void lower_vectors(Kernel *k, Op *op);
 void lower_inside(Kernel *k, Op *op);
+void lower_series(Kernel *k, Op *op); /* begins with the thread's first element */
 void lower_rings(Kernel *k);          /* rings.c */
 void lower_shared(Kernel *k, Op *op); /* staging.c */
 void lower_store_tma(Kernel *k, Op *op);

@@ -337,6 +337,16 @@ void lower_vectors(Kernel *k, Op *op)
 	op_remove(op);
 }
 
+/* One row or one column: a coordinate of the tile is how far an element lies after the first. */
+void lower_series(Kernel *k, Op *op)
+{
+	const Type *t = op->out->type;
+	int64_t rows = val_extent(op->out, 0);
+	const Ix *thread = thread_of_tile(k, op, t->tv);
+	const Ix *on = tv_coord(k, t->tv, 0, thread, rows, rows == 1);
+	IX(op, FROM) = ix_add(k->ctx, IX(op, FROM), on);
+}
+
 /* Whole tiles fill the mode, and no CTA of a cluster has one after the last. */
 static bool is_filled(const Kernel *k, const Val *tile, int mode)
 {

@@ -81,7 +81,9 @@ PASS_OF(products)
 	PtrMap uses = {.arena = ctx_arena(k->ctx)};
 	count_uses(k, &uses);
 	for (Op *op = kernel_first(k); op; op = op_next(op)) {
-		int at = op->kind == OP_ADD || op->kind == OP_SUB ? product_of(op, &uses) : -1;
+		bool sum = (op->kind == OP_ADD || op->kind == OP_SUB) &&
+			   elem_is_float(op->out->type->elem);
+		int at = sum ? product_of(op, &uses) : -1;
 		if (at >= 0 && is_repeated(op))
 			fuse(k, op, at);
 	}

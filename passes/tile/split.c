@@ -246,14 +246,14 @@ static bool is_zero_behind(const Kernel *k, const Op *loop, const Val *v)
 	       is_zero_behind(k, loop, IN(def, X).val);
 }
 
-/* Functions that have a pole: of zeros, too. */
+/* Functions of floats that have a pole: of zeros, too. */
 static bool has_pole(const Op *op)
 {
 	static const OpKind kinds[] = {OP_DIV, OP_SQRT, OP_RSQRT, OP_LOG, OP_LOG2, OP_POW};
 	bool has = false;
 	for (size_t i = 0; i < COUNTOF(kinds); i++)
 		has |= op->kind == kinds[i];
-	return has;
+	return has && elem_is_float(op->out->type->elem);
 }
 
 /* The first op that might add something to the sum in trips after the last tile. */

@@ -93,7 +93,7 @@ assert not groups, f"words of no class: {groups}"
 
 # ------------------------------------------------------------------ reference.md
 page = read("docs/book/reference.md")
-names = {"s4", "u4", "e2m1", "u32", "u64"}  # words only where a type is expected, or types of hosts
+names = {"s4", "u4", "e2m1", "u64"}  # words only where a type is expected, or types of hosts
 for row, words in [("keywords", table["keyword"]), ("heads of `<...>`", table["template"]), ("types", table["type"] - names),
                    ("sums", table["sum"]), ("values", table["elementwise"]), ("layouts", table["layout"]),
                    ("clauses", table["clause"]), ("words of clauses", table["word"]), ("words inside clauses", table["inner"])]:

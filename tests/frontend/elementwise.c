@@ -54,6 +54,7 @@ static void expect_op(const EltRow *row, const char *value)
 static void each_row(void **state)
 {
 	static const char *const args[] = {"acc", "acc, acc", "acc, acc, 0.5"};
+	static const char *const ints[] = {"s32(acc)", "s32(acc), 3"};
 	Buf value = {0};
 	(void)state;
 #define ELT(id, name, ...) names[OP_##id] = name;
@@ -64,7 +65,10 @@ static void each_row(void **state)
 		if (!row)
 			continue;
 		value.n = 0;
-		buf_printf(&value, "%s(%s)", row->name, args[row->arity - 1]);
+		if (row->value)
+			buf_printf(&value, "%s(%s)", row->name, args[row->arity - 1]);
+		else
+			buf_printf(&value, "f32(%s(%s))", row->name, ints[row->arity - 1]);
 		expect_op(row, value.s);
 	}
 	for (int i = 0; i < OPER_COUNT; i++) {
@@ -72,8 +76,13 @@ static void each_row(void **state)
 		if (!row)
 			continue;
 		value.n = 0;
-		buf_printf(&value, "%s %s acc", row->arity == 2 ? "acc" : "",
-			   operator_rows[i].name);
+		const char *x = row->arity == 2 ? "acc" : "",
+			   *first = row->arity == 2 ? "s32(acc)" : "";
+		if (row->value)
+			buf_printf(&value, "%s %s acc", x, operator_rows[i].name);
+		else
+			buf_printf(&value, "f32(%s %s %s)", first, operator_rows[i].name,
+				   row->arity == 2 ? "3" : "s32(acc)");
 		expect_op(row, value.s);
 	}
 	buf_free(&value);

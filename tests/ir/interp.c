@@ -234,6 +234,9 @@ static const EltCase elt_cases[] = {
 	{"ge", 1.0f, 2.0f, 0, 0.0f},
 	{"eq", 0.0f, -0.0f, 0, 1.0f},
 	{"ne", NAN, NAN, 0, 1.0f},
+	{"logic_and", 2.0f, -1.0f, 0, 1.0f},
+	{"logic_or", 0.0f, 0.0f, 0, 0.0f},
+	{"logic_not", 0.0f, 0, 0, 1.0f},
 	{"select", 0.0f, 2.0f, 3.0f, 3.0f},
 	{"select", NAN, 2.0f, 3.0f, 2.0f},
 	{"exp", 1.0f, 0, 0, 0x1.5bf0a8p+1f},
@@ -292,6 +295,118 @@ static void check_elt(const EltCase *t)
 	ctx_free(c);
 }
 
+/* Of s32 and u32: wrapped to 32 bits, floors, no count of a shift is too large. */
+static const struct {
+	const char *name;
+	Elem elem;
+	double x, y, z, want;
+} int_cases[] = {
+	{"neg", EL_U32, 1, 0, 0, 4294967295},
+	{"neg", EL_I32, -2147483648.0, 0, 0, -2147483648.0},
+	{"abs", EL_I32, -7, 0, 0, 7},
+	{"add", EL_I32, 2147483647, 1, 0, -2147483648.0},
+	{"sub", EL_U32, 0, 1, 0, 4294967295},
+	{"mul", EL_U32, 4294967295, 4294967295, 0, 1},
+	{"mul", EL_I32, 65536, 65537, 0, 65536},
+	{"mulhi", EL_U32, 4294967295, 4294967295, 0, 4294967294},
+	{"mulhi", EL_I32, -1, 1, 0, -1},
+	{"div", EL_I32, -7, 2, 0, -4},
+	{"modulo", EL_I32, -7, 4, 0, 1},
+	{"div", EL_U32, 4294967295, 10, 0, 429496729},
+	{"min", EL_I32, -1, 1, 0, -1},
+	{"min", EL_U32, 4294967295, 1, 0, 1},
+	{"max", EL_U32, 4294967295, 1, 0, 4294967295},
+	{"clamp", EL_I32, -9, -3, 3, -3},
+	{"lt", EL_I32, -1, 1, 0, 1},
+	{"lt", EL_U32, 4294967295, 1, 0, 0},
+	{"le", EL_I32, 1, 1, 0, 1},
+	{"gt", EL_I32, 1, 1, 0, 0},
+	{"ge", EL_I32, 1, 2, 0, 0},
+	{"eq", EL_U32, 4294967295, 4294967295, 0, 1},
+	{"ne", EL_I32, 2, 1, 0, 1},
+	{"select", EL_I32, -1, 2, 3, 2},
+	{"logic_and", EL_I32, 2, -1, 0, 1},
+	{"logic_or", EL_I32, 0, 0, 0, 0},
+	{"logic_not", EL_U32, 0, 0, 0, 1},
+	{"bit_and", EL_I32, -1, 12, 0, 12},
+	{"bit_or", EL_U32, 5, 10, 0, 15},
+	{"bit_xor", EL_I32, -1, 12, 0, -13},
+	{"bit_not", EL_U32, 0, 0, 0, 4294967295},
+	{"shl", EL_I32, 1, 31, 0, -2147483648.0},
+	{"shl", EL_U32, 1, 32, 0, 0},
+	{"shl", EL_I32, 1, -1, 0, 0},
+	{"shr", EL_I32, -8, 1, 0, -4},
+	{"shr", EL_I32, -8, 99, 0, -1},
+	{"shr", EL_U32, 4294967288, 32, 0, 0},
+};
+
+static void check_int(size_t i)
+{
+	static const char *const operands[] = {"", "%x", "%x, %y", "%x, %y, %z"};
+	const char *e = elem_rows[int_cases[i].elem].name, *name = int_cases[i].name;
+	Ctx *c = ctx_new();
+	double x = int_cases[i].x;
+	uint32_t d[4];
+	const char *text = arena_printf(
+		ctx_arena(c),
+		"kernel e tile sm_90a {\n  arg %%x : %s\n  arg out %%D : global %s (4):(1)\n"
+		"  %%y = const value=%.17g : %s\n  %%z = const value=%.17g : %s\n"
+		"  %%a = frag : reg %s (4)\n  fill %%a value=0\n  %%r = %s %s : %s\n"
+		"  %%s = add %%a, %%r : reg %s (4)\n  copy %%D, %%s\n}\n",
+		e, e, int_cases[i].y, !strncmp(name, "sh", 2) ? "s32" : e, int_cases[i].z, e, e,
+		name, operands[elt_by_name(name)->arity], e, e);
+	const InterpArg args[] = {{"x", &x}, {"D", d}};
+	run_ok(kernel_of(c, text), &(InterpRun){.args = args, .nargs = 2});
+	if (elem_get(int_cases[i].elem, d, 3) != int_cases[i].want)
+		fail_msg("%s of %s gave %.17g", name, e, elem_get(int_cases[i].elem, d, 3));
+	ctx_free(c);
+}
+
+/* Each row that integers have. */
+static void test_words(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNTOF(int_cases); i++)
+		check_int(i);
+	for (int op = 0; op < OP_COUNT; op++) {
+		const EltRow *row = elt_by_op((OpKind)op);
+		bool tested = !row || !row->whole;
+		for (size_t i = 0; i < COUNTOF(int_cases) && !tested; i++)
+			tested = !strcmp(int_cases[i].name, row->name);
+		if (!tested)
+			fail_msg("no case of integers for '%s'", row->name);
+	}
+}
+
+/* Coordinates and sizes. */
+static void test_series(void **state)
+{
+	(void)state;
+	int32_t d[8];
+	float s[8];
+	Ctx *c = ctx_new();
+	const Kernel *k = kernel_of(c, "kernel s tile sm_90a {\n  sym M 0..9\n"
+				       "  arg out %D : global s32 (2,4):(4,1)\n"
+				       "  arg out %S : global f32 (2,4):(4,1)\n"
+				       "  %r = series (M * 2) : reg s32 (2,1)\n"
+				       "  %c = series (3) : reg s32 (1,4)\n"
+				       "  %x = mul %r, %c : reg s32 (2,4)\n"
+				       "  %z = sizeval (M - 6) : s32\n"
+				       "  %y = add %x, %z : reg s32 (2,4)\n"
+				       "  %f = sizeval (M * 3) : f32\n"
+				       "  %a = cvt %y : reg f32 (2,4)\n"
+				       "  %b = sub %a, %f : reg f32 (2,4)\n"
+				       "  copy %D, %y\n  copy %S, %b\n}\n");
+	const InterpArg args[] = {{"D", d}, {"S", s}};
+	const InterpSym syms[] = {{"M", 5}};
+	run_ok(k, &(InterpRun){.args = args, .nargs = 2, .syms = syms, .nsyms = 1});
+	for (int i = 0; i < 8; i++) {
+		assert_int_equal(d[i], (10 + i / 4) * (3 + i % 4) - 1);
+		assert_true(s[i] == (float)(d[i] - 15));
+	}
+	ctx_free(c);
+}
+
 static void test_elementwise(void **state)
 {
 	(void)state;
@@ -299,7 +414,7 @@ static void test_elementwise(void **state)
 		check_elt(&elt_cases[i]);
 	for (int op = 0; op < OP_COUNT; op++) {
 		const EltRow *row = elt_by_op((OpKind)op);
-		bool tested = !row;
+		bool tested = !row || !row->value;
 		for (size_t i = 0; i < COUNTOF(elt_cases) && !tested; i++)
 			tested = !strcmp(elt_cases[i].name, row->name);
 		if (!tested)
@@ -588,7 +703,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_gemm),          cmocka_unit_test(test_chosen_tiles),
-		cmocka_unit_test(test_elementwise),   cmocka_unit_test(test_inside),
+		cmocka_unit_test(test_elementwise),   cmocka_unit_test(test_words),
+		cmocka_unit_test(test_series),        cmocka_unit_test(test_inside),
 
 		cmocka_unit_test(test_scalars),       cmocka_unit_test(test_halves),
 		cmocka_unit_test(test_integers),      cmocka_unit_test(test_control),

@@ -93,12 +93,16 @@ static void test_roundtrip(void **state)
 /* A kernel of every elementwise row, made from the table. */
 static void add_elementwise(Buf *out)
 {
-	buf_printf(out, "kernel e tile sm_90a {\n  arg %%x : f32\n");
+	buf_printf(out, "kernel e tile sm_90a {\n  arg %%x : f32\n  arg %%i : s32\n"
+			"  %%n = const value=7 : s32\n");
 	for (int i = 0; i < OP_COUNT; i++) {
 		const EltRow *row = elt_by_op((OpKind)i);
-		if (row)
+		if (row && row->value)
 			buf_printf(out, "  %%%s = %s %%x%s%s : f32\n", row->name, row->name,
 				   row->arity > 1 ? ", %x" : "", row->arity > 2 ? ", %x" : "");
+		if (row && row->whole)
+			buf_printf(out, "  %%%s.i = %s %%i%s%s : s32\n", row->name, row->name,
+				   row->arity > 1 ? ", %n" : "", row->arity > 2 ? ", %n" : "");
 	}
 	buf_printf(out, "}\n");
 }

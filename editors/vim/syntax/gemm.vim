@@ -18,6 +18,7 @@ syn keyword gemmTemplate Sw Swizzle wgmma mma_sync
 syn keyword gemmType s8 i8 u8 s16 i16 u16 s32 i32 u32 s64 i64 u64 f16 bf16 tf32 f32 f64 e4m3 e5m2 s4 u4 e2m1
 syn keyword gemmFunction neg abs add sub mul div min max fma sqrt rsqrt exp2
 syn keyword gemmFunction relu square clamp lt le gt ge eq ne select exp log
+syn keyword gemmFunction logic_and logic_or logic_not modulo mulhi bit_and bit_or bit_xor bit_not shl shr
 syn keyword gemmFunction log2 pow sigmoid tanh tanh_approx erf softplus silu gelu
 syn keyword gemmFunction gelu_tanh hardswish leaky_relu drelu dsigmoid dtanh
 syn keyword gemmFunction dsilu dgelu dgelu_tanh
@@ -35,7 +36,7 @@ syn keyword gemmFunction raked_product tile_to_shape local_tile local_partition
 syn keyword gemmFunction recast_layout upcast downcast ceil_div shape_div tuple_add
 syn keyword gemmFunction tuple_sub product product_each elem_less equal congruent
 syn keyword gemmFunction weakly_congruent compatible fast promote
-syn keyword gemmFunction load store multicast cache cp_async simt bytes threads values groups rows tile pick by every
+syn keyword gemmFunction load store multicast cache cp_async simt bytes threads values groups rows tile coord pick by every
 
 " Words of a schedule are names elsewhere.
 syn keyword gemmSchedule schedule nextgroup=gemmClauses skipwhite skipempty

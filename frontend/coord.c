@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* coord.c - where the elements of a tile lie along a mode of its tensor, as integers. Nothing is
+ * loaded.
+ *     coord(gQ[b,m,0], 1)   of tiles (1,128,64), m a name of the grid
+ *  -> %q = series (m * 128) : reg s32 (128,1):(1,0)
+ *     coord(gK[b,j,0], 1)   of tiles (1,96,64), which a loop copies to sK for qk(sQ, sK)
+ *  -> %k = series (j * 96) : reg s32 (1,96):(0,1)
+ * A row of operand B lies along a column of the accumulator. */
+#include "frontend/sema.h"
+
+#include <string.h>
+
+/* ------------------------------------------------------------------ which operand a tile is */
+enum { AS_A = 1, AS_B = 2 };
+
+static bool names(const Node *n, const char *name)
+{
+	bool found = n->kind == N_NAME && !strcmp(n->name, name);
+	for (int i = 0; i < n->kids.n && !found; i++)
+		found = names(n->kids.at[i], name);
+	return found;
+}
+
+/* mm(x, sB) reads B from a buffer, and A from one, or from what is computed. */
+static int operand_of_call(Sema *s, const Node *n, const char *buffer)
+{
+	const Node *head = n->kind == N_CALL && n->kids.n == 3 ? n->kids.at[0] : NULL;
+	const Symbol *sym = head && head->kind == N_NAME ? scope_find(s, head->name) : NULL;
+	if (!sym || sym->value.kind != V_MMA)
+		return 0;
+	const Node *b = n->kids.at[2];
+	return (names(n->kids.at[1], buffer) ? AS_A : 0) |
+	       (b->kind == N_NAME && !strcmp(b->name, buffer) ? AS_B : 0);
+}
+
+static int operand_within(Sema *s, const Node *n, const char *buffer)
+{
+	int as = operand_of_call(s, n, buffer);
+	for (int i = 0; i < n->kids.n; i++)
+		as |= operand_within(s, n->kids.at[i], buffer);
+	return as;
+}
+
+static bool node_alike(const Node *a, const Node *b)
+{
+	bool same = a->kind == b->kind && a->op == b->op && a->num == b->num &&
+		    a->name == b->name && a->kids.n == b->kids.n;
+	for (int i = 0; i < a->kids.n && same; i++)
+		same = node_alike(a->kids.at[i], b->kids.at[i]);
+	return same;
+}
+
+/* Whether a copy brings tiles of the same tensor, at the same place along the mode. */
+static bool brings(Sema *s, const Node *copy, const Node *tile, int mode)
+{
+	const Node *to = copy->kind == N_COPY ? copy->kids.at[0] : NULL,
+		   *from = to ? copy->kids.at[1] : NULL;
+	if (!to || to->kind != N_NAME || from->kind != N_INDEX || tile->kind != N_INDEX ||
+	    from->kids.n != tile->kids.n || from->kids.at[0]->kind != N_NAME ||
+	    mode + 1 >= tile->kids.n)
+		return false;
+	const Symbol *a = scope_find(s, from->kids.at[0]->name),
+		     *b = scope_find(s, tile->kids.at[0]->name);
+	return a && b && a->value.kind == V_TILES && a->value.tiling == b->value.tiling &&
+	       node_alike(from->kids.at[mode + 1], tile->kids.at[mode + 1]);
+}
+
+/* As which operands the kernel multiplies what it copies from there. */
+static int operand_of(Sema *s, const Node *n, const Node *tile, int mode)
+{
+	int as = brings(s, n, tile, mode) ? operand_within(s, s->body, n->kids.at[0]->name) : 0;
+	for (int i = 0; i < n->kids.n; i++)
+		as |= operand_of(s, n->kids.at[i], tile, mode);
+	return as;
+}
+
+/* ------------------------------------------------------------------ where the coordinates lie */
+/* Along the rows (0) or the columns (1) of what is computed; -1: reported. */
+static int side_of_coord(Sema *s, const Node *call, const Tile *t, int mode, int in_tile)
+{
+	int side = side_of(s, t->at[mode]);
+	if (side >= 0 || in_tile)
+		return side >= 0 ? side : in_tile;
+	int as = operand_of(s, s->body, call->kids.at[1], mode);
+	if (as != (AS_A | AS_B))
+		return as == AS_B;
+	reject(s, call->loc, D_E0203,
+	       "these rows of '%s' are rows of operand A and of operand B, so that they lie along "
+	       "rows and columns\n"
+	       "divide '%s' twice, let gA = .., gB = .., and copy each operand from its own",
+	       t->tiling->tensor->name, t->tiling->tensor->name);
+	return -1;
+}
+
+/* The place of the mode among those of the tile's matrix; -1: the tile has one element along it. */
+static int place_of(Sema *s, const Tiling *t, int mode)
+{
+	ModeList matrix = tiling_modes(s, t);
+	for (int i = 0; i < matrix.n; i++)
+		if (matrix.at[i] == mode)
+			return i;
+	return -1;
+}
+
+static Value series(Sema *s, Loc loc, const Ix *from, int side, int64_t n)
+{
+	Value v = value_of(V_FRAG);
+	Op *op = build(s, OP_SERIES, loc);
+	op_ix(s->kernel, op, from);
+	v.val = op_result(s->kernel, op, "i",
+			  type_tile(s->ctx, SP_REG, EL_I32, vector_shape(s, side, n)));
+	return v;
+}
+
+/* Of rows that indices name, those. */
+static Value named_rows(const Tile *t)
+{
+	Value v = value_of(V_TILE);
+	v.tile = t->names;
+	return v;
+}
+
+static Value coordinates(Sema *s, const Node *call, const Value *tile, int mode)
+{
+	const Tile *t = tile->tile;
+	const Tiling *g = t->tiling;
+	int in_tile = place_of(s, g, mode);
+	if (t->names && t->gather == mode)
+		return named_rows(t);
+	const Ix *from = tile_origin(s, g, mode, t->at[mode]);
+	if (in_tile < 0 || g->extent[mode] == 1)
+		return value_ix(from);
+	int side = side_of_coord(s, call, t, mode, in_tile);
+	return side < 0 ? value_bad() : series(s, call->loc, from, side, g->extent[mode]);
+}
+
+Value coord_call(Sema *s, const Node *call)
+{
+	int64_t mode;
+	if (call->kids.n != 3)
+		return rejected(s, call->loc, D_E0206,
+				"coord takes a tile and a mode of its tensor\n"
+				"write coord(gX[m,n], 1)");
+	Value tile = eval(s, call->kids.at[1]);
+	if (tile.kind == V_TENSOR || tile.kind == V_TILES)
+		return rejected(s, tile.loc, D_E0203, "coord is of a tile, this is %s\n%s",
+				value_text(&tile), help_value(s, &tile));
+	if (!want(s, &tile, V_TILE, "what has coordinates") || !is_whole_tile(s, &tile) ||
+	    !eval_int(s, call->kids.at[2], 0, tile.tile->tiling->rank - 1, "a mode of the tensor",
+		      &mode))
+		return value_bad();
+	if (!(s->place & (AT_LOOP | AT_GRID)))
+		return rejected(s, call->loc, D_E0309,
+				"values on tiles and scalars are computed in the grid");
+	return coordinates(s, call, &tile, (int)mode);
+}
