@@ -17,7 +17,7 @@ except ImportError:
 
 _random = np.random.default_rng(1)
 _plain = {"f64": np.float64, "f32": np.float32, "f16": np.float16, "bf16": np.uint16, "s32": np.int32,
-          "s16": np.int16, "u16": np.uint16, "s8": np.int8, "u8": np.uint8}
+          "u32": np.uint32, "s16": np.int16, "u16": np.uint16, "s8": np.int8, "u8": np.uint8}
 
 
 def _floats(exponent, fraction, bias, largest):
