@@ -5,13 +5,20 @@
  *     sA <- gA[rows[m], k], A of 300 rows   ->   rows: 17, 204, -1, 96, 300, ... */
 #include "check/problem.h"
 
-/* Whether the kernel writes the tile, so that an index may stand there only once. */
-static bool is_written(const Problem *p, const Val *tile)
+/* What writes the tile; NULL: nothing. */
+static const Op *writer_of(const Problem *p, const Val *tile)
 {
 	for (const Op *op = kernel_first(p->k); op; op = op_next(op))
 		if (op->kind == OP_COPY && IN(op, TO).val == tile)
-			return true;
-	return false;
+			return op;
+	return NULL;
+}
+
+/* Whether an index may stand there only once: rows that are joined to may repeat. */
+static bool is_written_once(const Problem *p, const Val *tile)
+{
+	const Op *writer = writer_of(p, tile);
+	return writer && !combine_of(writer);
 }
 
 static const Val *argument_of(const Val *v)
@@ -25,7 +32,7 @@ bool indices_write(const Problem *p, const Val *arg)
 {
 	for (const Op *op = kernel_first(p->k); op; op = op_next(op))
 		if (op->kind == OP_TILE && HAS_IN(op, INDEX) &&
-		    argument_of(IN(op, OF).val) == arg && is_written(p, op->out))
+		    argument_of(IN(op, OF).val) == arg && writer_of(p, op->out))
 			return true;
 	return false;
 }
@@ -47,7 +54,7 @@ bool indices_find(const Problem *p, const Val *arg, Indices *of)
 		const Layout *l = IN(op, OF).val->type->layout;
 		int mode = (int)attrs_int(&op->attrs, A_GATHER, 0);
 		of->extent = problem_eval(p, layout_size(p->ctx, layout_mode(p->ctx, l, mode)));
-		of->once = is_written(p, op->out);
+		of->once = is_written_once(p, op->out);
 		of->checked = p->check_indices;
 		return true;
 	}

@@ -140,7 +140,7 @@ LLVMValueRef cg_word(Cg *g, const Bound *v, int i);
 void cg_set_word(Cg *g, const Bound *v, int i, LLVMValueRef x);
 
 /* emit_join.c: `by` as an atomic operation on what `to` points at */
-void cg_join(Cg *g, const CombineRow *by, LLVMValueRef to, LLVMValueRef v);
+void cg_join(Cg *g, const Op *op, LLVMValueRef to);
 
 /* index.c: index expressions. A value is 32 bits wide where its range allows it. */
 LLVMValueRef cg_i32(Cg *g, const Ix *x);

@@ -564,18 +564,16 @@ static LLVMBasicBlockRef where_index(Cg *g, const Op *op, LLVMValueRef *to)
 /* %regs[first] .. + n to or from tensor + element offset, as one access. */
 void emit_ST_GLOBAL(Cg *g, const Op *op)
 {
-	if (combine_of(op)) {
-		LLVMValueRef v =
-			cg_reg(g, cg_val(g, IN(op, FROM).val), cg_first_register(g, &IN(op, FROM)));
-		cg_join(g, combine_of(op), global_address(g, op), v);
-		return;
-	}
 	const Bound *from = cg_val(g, IN(op, FROM).val);
 	int n = (int)attrs_int(&op->attrs, A_N, 1), first = cg_first_register(g, &IN(op, FROM));
-	LLVMValueRef v = cg_vector(g, from, first, n), to = global_address(g, op);
+	LLVMValueRef v = combine_of(op) ? NULL : cg_vector(g, from, first, n);
+	LLVMValueRef to = global_address(g, op);
 	LLVMBasicBlockRef after = HAS_IN(op, INDEX) ? where_index(g, op, &to) : NULL;
-	LLVMSetAlignment(LLVMBuildStore(g->b, v, to),
-			 (unsigned)elem_span(IN(op, TO).val->type->elem, n));
+	if (combine_of(op))
+		cg_join(g, op, to);
+	else
+		LLVMSetAlignment(LLVMBuildStore(g->b, v, to),
+				 (unsigned)elem_span(IN(op, TO).val->type->elem, n));
 	if (after)
 		cg_goto(g, after);
 }

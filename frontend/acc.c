@@ -61,6 +61,17 @@ static bool value_exists(Sema *s, const Node *n, Elem e, double v)
 	return reject(s, n->loc, D_E0205, "%g is no value of %s", v, elem_rows[e].name);
 }
 
+/* Registers that all hold the number. */
+Val *build_number(Sema *s, const Node *n, const Value *v, const Type *t)
+{
+	double number;
+	if (!number_of(s, v, "what is joined", &number) || !value_exists(s, n, t->elem, number))
+		return NULL;
+	Val *x = op_result(s->kernel, build(s, OP_FRAG, n->loc), "x", t);
+	build_fill(s, n->loc, x, number);
+	return x;
+}
+
 Value bind_acc(Sema *s, const Node *n)
 {
 	Value shape, v = value_of(V_ACC);

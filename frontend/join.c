@@ -31,48 +31,36 @@ static bool is_column(const Layout *shape)
 	return shape_extent(shape, 1) == 1;
 }
 
-/* An element for each row, each column or all of a tile. */
-static bool is_left(const Layout *shape)
-{
-	return is_column(shape) || shape_extent(shape, 0) == 1;
-}
-
-/* A tile as large as what is written: nothing of it is reduced. */
-static bool report_whole(Sema *s, const Tensor *t, const Value *v)
-{
-	return reject(s, v->loc, D_E0203,
-		      "what is joined to '%s' is a value for each row of the tile, this is a "
-		      "whole tile\n"
-		      "%swrite g%s[m,n] <- %s(x + g%s[m,n])",
-		      t->name, t->is_inout ? "" : "declare it inout, and ", t->name,
-		      elem_rows[t->elem].name, t->name);
-}
-
-/* By what is left of a tile: a row, a column, one element of it. */
+/* By what is left of a tile: a row or a column. */
 static const struct {
 	const char *what, *example;
 } left[2][2] = {
 	{{"for each row of the tile",
 	  "[m] += rowsum(x), and index it with the grid's name of the rows"},
-	 {"for each row, each column or all of the tile",
-	  "[m] += rowsum(x), where it has an element for each row"}},
+	 {NULL, NULL}},
 	{{"of the tile", "[0] += tilesum(x)"},
 	 {"for each column of the tile",
 	  "[n] += colsum(x), and index it with the grid's name of the columns"}},
 };
 
-static bool report_no_row(Sema *s, const Tensor *t, const Value *v, const Layout *to)
+static bool report_shape(Sema *s, const Tensor *t, const Value *v, const Layout *to)
 {
-	bool row = shape_extent(to, 0) == 1;
+	bool row = shape_extent(to, 0) == 1, column = is_column(to);
+	const char *is = v->kind == V_FRAG ? shape_str(s, v->val->type->layout) : value_text(v);
+	if (!row && !column)
+		return reject(s, v->loc, D_E0203,
+			      "what is joined to '%s' is a tile of %s, this is %s\n"
+			      "combine it with a tile of that shape; or declare '%s' with one mode "
+			      "for a value for each row",
+			      t->name, shape_str(s, to), is, t->name);
 	return reject(s, v->loc, D_E0203,
 		      "what is joined to '%s' is a value %s, this is %s\n"
 		      "write %s%s",
-		      t->name, left[row][!is_column(to)].what,
-		      v->kind == V_FRAG ? shape_str(s, v->val->type->layout) : value_text(v),
-		      t->name, left[row][!is_column(to)].example);
+		      t->name, left[row][!column].what, is, t->name, left[row][!column].example);
 }
 
-/* Of a value for each row; or where all of a tile is reduced on its way, of what that leaves. */
+/* A tile, or a value for each row, as it is; or where a tile is reduced on its way, of what that
+ * leaves. */
 static bool shape_fits(Sema *s, const Tensor *t, const Value *v, const Layout *to,
 		       const Reduction *r)
 {
@@ -80,9 +68,9 @@ static bool shape_fits(Sema *s, const Tensor *t, const Value *v, const Layout *t
 	if (held && !elt_whole(s, v))
 		return false;
 	if (!r && held && shape_same(s, v->val->type->layout, to))
-		return is_left(to) || report_whole(s, t, v);
+		return true;
 	if (!r)
-		return report_no_row(s, t, v, to);
+		return report_shape(s, t, v, to);
 	if (shape_same(s, reduced_shape(s, v->val->type->layout, r->kept), to))
 		return true;
 	return reject(s, v->loc, D_E0203,
@@ -95,18 +83,35 @@ static bool shape_fits(Sema *s, const Tensor *t, const Value *v, const Layout *t
 				   : "declare it out f32 (1), and index it with 0");
 }
 
+/* The types that memory joins by, "f32, bf16, s32". */
+static const char *types_joined(Sema *s, const CombineRow *by)
+{
+	const char *all = "";
+	for (Elem e = 0; e < EL_COUNT; e++)
+		if (join_row(by, e, 1))
+			all = ctx_strf(s->ctx, "%s%s%s", all, *all ? ", " : "", elem_rows[e].name);
+	return all;
+}
+
+static bool type_fits(Sema *s, const Value *to, const CombineRow *by)
+{
+	const Tensor *t = tiling_tensor(to->tile->tiling);
+	const JoinRow *row = join_row(by, t->elem, 1);
+	if (!row)
+		return reject(s, to->loc, D_E0205,
+			      "'%s' holds %s, and tiles are joined by %s in %s\n"
+			      "declare it %s f32",
+			      t->name, elem_rows[t->elem].name, by->name, types_joined(s, by),
+			      t->is_inout ? "inout" : "out");
+	return target_takes(s, to->loc, row->feature,
+			    ctx_strf(s->ctx, "declare '%s' of f32", t->name));
+}
+
 static bool value_fits(Sema *s, const Value *to, const Value *v, const Layout *shape,
 		       const Reduction *r)
 {
-	const Tensor *t = to->tile->tiling->tensor;
-	if (!shape_fits(s, t, v, shape, r))
-		return false;
-	if (t->elem != EL_F32)
-		reject(s, to->loc, D_E0205,
-		       "'%s' holds %s, and tiles are joined in f32\n"
-		       "declare it out f32",
-		       t->name, elem_rows[t->elem].name);
-	return t->elem == EL_F32;
+	const Tensor *t = tiling_tensor(to->tile->tiling);
+	return shape_fits(s, t, v, shape, r) && elem_fits(s, v, t->name, "holds", t->elem);
 }
 
 /* colsum(x), tilesum(x): what a tile is reduced by on its way. */
@@ -117,33 +122,71 @@ static bool is_reduced(Sema *s, const Node *from, const CombineRow *by, Reductio
 	       reduction_named(callee->name, r) && r->kept != 0 && r->by == by;
 }
 
-static Value joined_value(Sema *s, const Node *from, bool reduced)
+/* What is joined; a number is that of each element of the tile. */
+static Value joined_value(Sema *s, const Node *from, bool reduced, const Type *each)
 {
 	Value v = eval(s, reduced ? from->kids.at[1] : from);
-	if (reduced && v.kind != V_BAD && !elt_reducible(s, from, &v))
-		return value_bad();
-	return v;
+	if (!reduced && is_number(&v)) {
+		Val *x = build_number(s, from, &v, each);
+		v = value_of(x ? V_FRAG : V_BAD);
+		v.loc = from->loc;
+		v.val = x;
+	}
+	bool fits = v.kind == V_BAD ||
+		    (reduced ? elt_reducible(s, from, &v) : v.kind != V_TILE || elt_read(s, &v));
+	return fits ? v : value_bad();
+}
+
+static bool may_join(Sema *s, const Value *to, const CombineRow *by)
+{
+	return may_write(s, to) && is_whole_tile(s, to) && type_fits(s, to, by);
+}
+
+static bool is_never_read(Sema *s, const Value *to)
+{
+	const Tensor *t = tiling_tensor(to->tile->tiling);
+	return !t->reads || reject(s, to->loc, D_E0306,
+				   "tiles are joined to '%s', and it is read: other iterations "
+				   "join to it meanwhile\n"
+				   "read what it held from a tensor of its own",
+				   t->name);
+}
+
+/* A vector may be out: its caller knows that it is joined to. */
+static bool holds_before(Sema *s, const Value *to, const Layout *shape)
+{
+	const Tensor *t = tiling_tensor(to->tile->tiling);
+	bool vector = !to->tile->names && (is_column(shape) || shape_extent(shape, 0) == 1);
+	return t->is_inout || vector ||
+	       reject(s, to->loc, D_E0306,
+		      "tiles are joined to what '%s' holds before the launch, and it is out\n"
+		      "declare it inout",
+		      t->name);
 }
 
 static void join(Sema *s, const Node *n, const Value *to, const CombineRow *by, const Node *from)
 {
 	const Layout *shape;
 	Reduction r;
-	if (!may_write(s, to) || !is_whole_tile(s, to))
+	Val *t = may_join(s, to, by) ? vector_tile(s, to, &shape) : NULL;
+	if (!t || !holds_before(s, to, shape))
 		return;
 	if (to->tile->names) {
 		reject_indices(s, to->loc, "of what tiles are joined to");
 		return;
 	}
 	bool reduced = is_reduced(s, from, by, &r);
-	Value v = joined_value(s, from, reduced);
-	Val *t = v.kind == V_BAD ? NULL : vector_tile(s, to, &shape);
-	if (!t || !value_fits(s, to, &v, shape, reduced ? &r : NULL) || !reads_before(s, &v, v.val))
+	Elem elem = t->type->elem;
+	Value v = joined_value(s, from, reduced, type_tile(s->ctx, SP_REG, elem, shape));
+	if (v.kind == V_BAD || !is_never_read(s, to) ||
+	    !value_fits(s, to, &v, shape, reduced ? &r : NULL) || !reads_before(s, &v, v.val))
 		return;
 	Val *x = reduced ? elt_inside(s, from->loc, v.val, &r) : v.val;
 	Op *op = build_copy(s, n->loc, t, x);
 	op_str(s->kernel, op, A_COMBINE, by->name);
-	to->tile->tiling->tensor->writes++;
+	Tensor *tensor = tiling_tensor(to->tile->tiling);
+	tensor->writes++;
+	tensor->kept = true;
 }
 
 void stmt_add(Sema *s, const Node *n, const Value *to)
@@ -188,12 +231,32 @@ static bool tile_holds_row(Sema *s)
 	return matrix.n == BUFFER_RANK && one_tile_along(s, matrix.at[1]);
 }
 
-/* Of a sum of f32 the bits; each element of a row that one tile holds is added to once. */
+static bool is_vector(Sema *s, const Op *op)
+{
+	const Layout *l = IN(op, TO).val->type->layout;
+	int rank = layout_rank(l);
+	bool column = ix_is(layout_size(s->ctx, layout_mode(s->ctx, l, rank - 1)), 1);
+	return column || rank < 2 ||
+	       ix_is(layout_size(s->ctx, layout_mode(s->ctx, l, rank - 2)), 1);
+}
+
+/* Each element is added to by one tile, and in it by one thread. */
+static bool is_added_once(Sema *s, const Op *op)
+{
+	const Val *to = IN(op, TO).val;
+	if (HAS_IN(to->def, INDEX))
+		return false;
+	if (is_vector(s, op))
+		return is_of_rows(s, op) && tile_holds_row(s) && !sched_swaps(s);
+	return !tiles_share(s->kernel, op, to);
+}
+
+/* Of a sum of floats the bits. */
 static bool needs_order(Sema *s, const Op *op)
 {
 	const CombineRow *by = op->kind == OP_COPY ? combine_of(op) : NULL;
-	return by && by->op == OP_ADD &&
-	       !(is_of_rows(s, op) && tile_holds_row(s) && !sched_swaps(s));
+	return by && by->op == OP_ADD && elem_is_float(IN(op, TO).val->type->elem) &&
+	       !is_added_once(s, op);
 }
 
 /* Of a sum whose tiles come in any order, what the program may write instead. */
@@ -201,6 +264,8 @@ static const char *help_order(Sema *s, const Op *op, const char *name)
 {
 	const Layout *to = IN(op, TO).val->type->layout;
 	int64_t cols = shape_extent(to, layout_rank(to) - 1);
+	if (HAS_IN(IN(op, TO).val->def, INDEX) || !is_vector(s, op))
+		return "leave deterministic out of the schedule";
 	if (is_of_rows(s, op) && tile_holds_row(s))
 		return "leave swap out: a row lies in several warps with it, which add to it one "
 		       "after the other";

@@ -449,7 +449,7 @@ static void outputs_written(Sema *s, const Node *n)
 	for (int i = 0; i < s->tensors.n; i++) {
 		const Tensor *t = s->tensors.at[i];
 		outs += t->is_out;
-		if (t->is_inout && t->writes && !t->reads)
+		if (t->is_inout && t->writes && !t->reads && !t->kept)
 			reject(s, t->decl->name_loc, D_E0306,
 			       "'%s' is inout, but what it holds is never read\n"
 			       "declare it out",

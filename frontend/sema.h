@@ -26,6 +26,7 @@ struct Tensor {
 	const Layout *layout;
 	bool is_out, is_inout; /* inout is out, too */
 	int reads, writes;     /* reads: of what is inout */
+	bool kept;             /* what it held counts, though nothing reads it */
 };
 
 enum {
@@ -488,7 +489,8 @@ bool elem_fits(Sema *s, const Value *v, const char *name, const char *has, Elem 
 Value bind_acc(Sema *s, const Node *n);
 void stmt_copy(Sema *s, const Node *n);
 void stmt_accumulate(Sema *s, const Node *n);
-bool may_write(Sema *s, const Value *to); /* a tile of an output, here */
+bool may_write(Sema *s, const Value *to);       /* a tile of an output, here */
+bool is_written_once(Sema *s, const Value *to); /* written_once.c: in a loop; else reports */
 /* join.c: S[m] += x; S[m] <- max(S[m], x), where it is that */
 void stmt_add(Sema *s, const Node *n, const Value *to);
 void joins_in_order(Sema *s); /* reports joins whose result depends on the order of tiles */
@@ -520,7 +522,8 @@ typedef struct {
 	const char *name, *form;
 	int every; /* 1: a second operand, every n */
 } SumRow;
-const SumRow *sum_by_name(const char *name);            /* NULL: none */
+const SumRow *sum_by_name(const char *name);                              /* NULL: none */
+Val *build_number(Sema *s, const Node *n, const Value *v, const Type *t); /* NULL: reported */
 bool via_fits(Sema *s, const Node *n, const Value *to); /* what stands after via, or nothing */
 void sched_block(Sema *s, const Node *n);
 void sched_finish(Sema *s);

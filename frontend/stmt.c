@@ -362,17 +362,6 @@ bool may_write(Sema *s, const Value *to)
 	Tensor *t = tiling_tensor(to->tile->tiling);
 	if (!t->is_out)
 		say_out(s, diag(s->ctx, to->loc, D_E0213, "'%s' is an input", t->name), t);
-	else if (s->place != AT_GRID)
-		reject(s, to->loc, D_E0306,
-		       "'%s' is written in a loop: each tile must be written once, "
-		       "after it\n%s",
-		       t->name,
-		       s->grid_open < 0 ? "move the statement after the loop"
-					: ctx_strf(s->ctx,
-						   "write it in a loop over the tiles of the grid, "
-						   "in no other: "
-						   "for n in g%s[m]",
-						   t->name));
 	else if (t->writes)
 		reject(s, to->loc, D_E0306,
 		       "'%s' is written twice\n"
@@ -391,7 +380,7 @@ bool may_write(Sema *s, const Value *to)
 static bool store_fits(Sema *s, const Value *to)
 {
 	return may_write(s, to) && is_whole_tile(s, to) && scatter_fits(s, to) &&
-	       store_at_grid(s, to);
+	       (s->place == AT_GRID ? store_at_grid : is_written_once)(s, to);
 }
 
 static void store(Sema *s, const Node *n, const Value *to, const Value *v)

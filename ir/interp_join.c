@@ -16,7 +16,7 @@ typedef struct {
 	int64_t n;
 } Joined;
 
-static const double tiny = FLT_MIN;
+static const double tiny = FLT_MIN; /* of bf16, too */
 
 static Joined *joined_of(const Joining *j, const Tensor *t, int64_t at)
 {
@@ -34,13 +34,24 @@ static Joined *joined_of(const Joining *j, const Tensor *t, int64_t at)
 	return e;
 }
 
-/* In whatever order: none of the sums on the way is larger than all sizes together. */
-static double sum_error(const Joining *j, const Joined *e)
+/* In whatever order: each of n sums is rounded, and none on the way is larger than all sizes
+ * together and what rounding has made of them. */
+static double sum_error(const Joining *j, Elem elem, const Joined *e)
 {
-	if (!elt_by_op(j->by->op)->error.rounds ||
-	    (e->unit >= tiny && e->amount <= ldexp(e->unit, FLT_MANT_DIG)))
+	int digits = elem_rows[elem].mantissa + 1;
+	double each = ldexp(1, -digits), all = (double)e->n * each;
+	if (!elem_is_float(elem) || !elt_by_op(j->by->op)->error.rounds ||
+	    (e->unit >= tiny && e->amount <= ldexp(e->unit, digits)))
 		return 0;
-	return (double)e->n * (ldexp(e->amount, -FLT_MANT_DIG) + tiny);
+	return all < 1 ? (double)e->n * (each * e->amount / (1 - all) + tiny) : INFINITY;
+}
+
+/* Integers wrap. */
+static void element_set(const Tensor *t, void *data, int64_t at, double v)
+{
+	if (t->elem == EL_I32)
+		v = (double)(int32_t)(uint32_t)(int64_t)v;
+	elem_put(t->elem, data, at, v);
 }
 
 void element_join(const Joining *j, const Tensor *t, int64_t at, const Elements *from, int64_t i)
@@ -48,7 +59,7 @@ void element_join(const Joining *j, const Tensor *t, int64_t at, const Elements 
 	bool bounds = t->lo && from->lo;
 	Joined *e = bounds ? joined_of(j, t, at) : NULL;
 	double v = elem_get(t->elem, t->data, at);
-	elem_put(t->elem, t->data, at, combined(j->by, v, from->f[i]));
+	element_set(t, t->data, at, combined(j->by, v, from->f[i]));
 	if (t->wrote)
 		t->wrote[at] = true;
 	if (!bounds)
@@ -58,7 +69,7 @@ void element_join(const Joining *j, const Tensor *t, int64_t at, const Elements 
 	e->amount += fmax(fabs(from->lo[i]), fabs(from->hi[i]));
 	e->unit = fmin(e->unit, element_unit(from, i));
 	e->n++;
-	double error = sum_error(j, e);
-	elem_put(t->elem, t->lo, at, moved(e->lo, -error));
-	elem_put(t->elem, t->hi, at, moved(e->hi, error));
+	double error = sum_error(j, t->elem, e);
+	element_set(t, t->lo, at, moved(e->lo, -error));
+	element_set(t, t->hi, at, moved(e->hi, error));
 }

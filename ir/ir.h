@@ -552,6 +552,8 @@ bool kernel_verify(const Kernel *k, const char **why);
 bool kernel_check(const Kernel *k, const char **why, Loc *where); /* and where */
 /* At the tile stage: an input whose tiles are read where tiles of an output are written. */
 bool kernel_reads_in_place(const Kernel *k, const Val *arg);
+/* verify_joins.c: a name of the grid, of which several values share the tile or parts of it. */
+const char *tiles_share(const Kernel *k, const Op *op, const Val *tile);
 
 /* interp.c: the meaning of the language. Runs the tile stage on the host, sequentially, no
  * schedule: f32 products summed in f64 and rounded once to the accumulator's type at the end of the
@@ -597,7 +599,16 @@ const Target *target_by_name(const char *name); /* NULL: none */
 bool target_has(const char *name, Feature f);
 const char *target_lacks(Ctx *c, const char *name, Feature f); /* and which have it; or NULL */
 Feature feature_of_op(OpKind kind);
-Feature feature_converts(Elem e);                    /* to and from that type */
+
+/* So many elements at a time are joined to a tensor in memory: rows of combine.def. */
+typedef struct {
+	OpKind by;
+	Elem elem;
+	int n;
+	Feature feature;
+} JoinRow;
+const JoinRow *join_row(const CombineRow *by, Elem e, int n); /* NULL: none */
+Feature feature_converts(Elem e);                             /* to and from that type */
 Feature feature_computes(Elem e);                    /* elementwise operations of that type */
 const char *target_names(Arena *a, Feature f);       /* "sm_90 or sm_90a": those that have it */
 int target_cluster_max(const Target *t);             /* CTAs */

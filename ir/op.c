@@ -344,6 +344,19 @@ const CombineRow *combine_of(const Op *reduce)
 	return combine_by_name(attrs_str(&reduce->attrs, A_COMBINE, ""));
 }
 
+static const JoinRow join_rows[] = {
+#define JOINED(op, elem, n, feature) {OP_##op, EL_##elem, n, FT_##feature},
+#include "ir/combine.def"
+};
+
+const JoinRow *join_row(const CombineRow *by, Elem e, int n)
+{
+	for (size_t i = 0; i < COUNTOF(join_rows); i++)
+		if (join_rows[i].by == by->op && join_rows[i].elem == e && join_rows[i].n == n)
+			return &join_rows[i];
+	return NULL;
+}
+
 int op_effect(const Op *op, int operand)
 {
 	return operand < 4 ? FX_OF(op_rows[op->kind].effects, operand) : 0;

@@ -125,10 +125,25 @@ static const char *rule_joined(const Kernel *k, const Op *op)
 		if (!ix_is(n, 1) && n != mode_size(c, from, i))
 			return rule_alike(k, op);
 	}
-	return from->elem == EL_F32 ? NULL : "what is joined is f32";
+	return from->elem == to->elem ? NULL
+				      : "what is joined has the type of what it is joined to";
 }
 
-/* `combine` joins a value for each row, or all of a tile, in f32, to what a tensor holds. */
+/* `combine` joins a tile, or a value for each row or for all of one, to what a tensor holds. */
+static const char *rule_join(const Kernel *k, const Op *op)
+{
+	const Type *to = IN(op, TO).val->type;
+	int n = (int)attrs_int(&op->attrs, A_N, 1);
+	if (to->space != SP_GLOBAL)
+		return "what is joined to lies in global memory";
+	if (!join_row(combine_of(op), to->elem, 1))
+		return ctx_strf(k->ctx, "nothing joins %s to memory by %s",
+				elem_rows[to->elem].name, combine_of(op)->name);
+	if (k->stage == ST_PTX && !join_row(combine_of(op), to->elem, n))
+		return ctx_strf(k->ctx, "%d elements of %s are not joined at a time", n,
+				elem_rows[to->elem].name);
+	return NULL;
+}
 
 /* Registers that hold coordinates along gather=. */
 static const char *check_index(const Kernel *k, const Op *op)
@@ -149,10 +164,9 @@ static const char *check_index(const Kernel *k, const Op *op)
 
 const char *rule_store(const Kernel *k, const Op *op)
 {
-	const Type *to = IN(op, TO).val->type;
-	if (combine_of(op) && (to->space != SP_GLOBAL || to->elem != EL_F32))
-		return "what is joined to is f32 in global memory";
-	const char *why = rule_in_place(k, op);
+	const char *why = combine_of(op) ? rule_join(k, op) : NULL;
+	if (!why)
+		why = rule_in_place(k, op);
 	if (why)
 		return why;
 	why = k->stage == ST_PTX ? rule_vector(k, op)
@@ -162,8 +176,7 @@ const char *rule_store(const Kernel *k, const Op *op)
 		why = check_index(k, op);
 	if (why || !combine_of(op))
 		return why;
-	return attrs_int(&op->attrs, A_N, 1) == 1 ? rule_joins_in_order(k, op)
-						  : "elements are joined one by one";
+	return rule_joins_in_order(k, op);
 }
 
 /* ------------------------------------------------------------------ mma and tensor maps */

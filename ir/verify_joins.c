@@ -64,11 +64,13 @@ const char *rule_joins_in_order(const Kernel *k, const Op *op)
 {
 	const CombineRow *by = combine_of(op);
 	if (!by || k->stage == ST_PTX || !elt_by_op(by->op)->error.rounds ||
-	    !attrs_int(&k->attrs, A_DETERMINISTIC, 0))
+	    !elem_is_float(IN(op, TO).val->type->elem) || !attrs_int(&k->attrs, A_DETERMINISTIC, 0))
 		return NULL;
 	const Val *to = IN(op, TO).val;
 	if (elements(k, to) != elements(k, IN(op, FROM).val))
 		return "warps add to one element in any order, and the kernel is deterministic";
+	if (to->def && to->def->kind == OP_TILE && HAS_IN(to->def, INDEX))
+		return "rows that indices name may repeat, and the kernel is deterministic";
 	const char *name = tiles_share(k, op, to);
 	if (!name)
 		return NULL;

@@ -11,8 +11,6 @@ const char *attrs_rule(const Kernel *k, const Attrs *attrs);
 
 /* verify_joins.c */
 const char *rule_joins_in_order(const Kernel *k, const Op *op);
-/* A name of the grid, of which several values have the same tile or parts of it; NULL: none. */
-const char *tiles_share(const Kernel *k, const Op *op, const Val *tile);
 
 /* verify_groups.c */
 const char *rule_ends(const Kernel *k, const Op *op);

@@ -26,7 +26,15 @@ bool one_tile(const Epilogue *e)
 	for (const Op *op = e->store->next; op; op = op->next)
 		if (fills_rings(op))
 			return false;
-	return !attrs_int(&e->k->attrs, A_PERSISTENT, 0);
+	return !attrs_int(&e->k->attrs, A_PERSISTENT, 0) && !program_loop(e);
+}
+
+const Op *program_loop(const Epilogue *e)
+{
+	const Op *up = op_parent(e->store);
+	while (up && (up->kind != OP_FOR || loop_is_of_tiles(e->k, up)))
+		up = op_parent(up);
+	return up;
 }
 
 /* A ring of `slots` buffers beside the main loop's. */
@@ -61,9 +69,21 @@ static const Ix *plus(const Epilogue *e, const Ix *a, const Ix *group, int64_t s
 }
 
 /* ------------------------------------------------------------------ places of a chunk */
-/* Its position in a ring: chunks follow each other, tile after tile. */
+/* Of the one slot that each warpgroup has then. */
+static const Ix *one_of_turn(const Epilogue *e)
+{
+	const Op *up = program_loop(e);
+	while (!loop_is_of_tiles(e->k, up))
+		up = op_parent(up);
+	return ix_sym(e->k->ctx, up->sym[0]);
+}
+
+/* Its position in a ring: chunks follow each other, tile after tile. In a loop of the program
+ * positions.c counts them. */
 static const Ix *position(const Epilogue *e, Chunk c)
 {
+	if (program_loop(e))
+		return kernel_pingpong(e->k) ? one_of_turn(e) : NULL;
 	return plus(e, ix_int(e->k, c.n), turn_of(e), e->chunks, 0);
 }
 

@@ -219,6 +219,20 @@ static void direct(const Epilogue *e, const char *why)
 		     tensor->name, why);
 }
 
+/* Warpgroups that take tiles in turn have a slot each: how many each has filled before is not
+ * known. */
+static bool stores_in_turn(const Epilogue *e)
+{
+	return kernel_pingpong(e->k) && program_loop(e);
+}
+
+static const char *too_many_slots(const Epilogue *e)
+{
+	if (!stores_in_turn(e) || given_slots(e) <= 1)
+		return NULL;
+	return "it is stored in a loop, and under pingpong each warpgroup has one slot then";
+}
+
 /* ------------------------------------------------------------------ room in shared memory */
 static int slots_in(int64_t bytes, int64_t slot, int64_t most)
 {
@@ -252,6 +266,8 @@ static int staging_slots(Epilogue *e)
 	int64_t one = round_up((int64_t)e->rows * e->cols * e->bytes, ALIGN) * e->warpgroups;
 	int64_t most = rings_are_given(e->k) ? MOST_SLOTS : MOST_SLOTS / 2, read = source_bytes(e);
 	int64_t given = given_slots(e);
+	if (stores_in_turn(e))
+		return 1;
 	if (one_tile(e)) {
 		most = e->chunks < MOST_SLOTS ? e->chunks : MOST_SLOTS;
 		e->source_slots = slots_in(left, read, most);
@@ -339,9 +355,12 @@ Fit fits_chunks(Copying *c, Refusal *why)
 	if (why->text)
 		return FIT_NO;
 	Fit tma = given_slots(e) == 0 ? FIT_NO : legal(e, &why->text);
-	if (tma == FIT_NO || (why->text = cut(e)))
+	if (tma == FIT_NO || (why->text = cut(e)) || (why->text = too_many_slots(e)))
 		return FIT_NO;
-	find_sources(e);
+	if (program_loop(e))
+		find_origins(e); /* what it is computed from is read in each iteration */
+	else
+		find_sources(e);
 	if (!has_room(e, vector_bytes(e)))
 		drop_sources(e, true);
 	e->slots = staging_slots(e);

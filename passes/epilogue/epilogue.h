@@ -65,6 +65,7 @@ int64_t source_bytes(const Epilogue *e); /* a slot of every source that comes ch
 void by_chunks(Epilogue *e);             /* takes the store's place */
 void by_pieces(Epilogue *e);      /* takes the store's place, from registers; after reads_columns */
 bool one_tile(const Epilogue *e); /* a CTA computes one, and all its loops are done */
+const Op *program_loop(const Epilogue *e); /* around the store, not that over tiles; or NULL */
 
 void find_origins(Epilogue *e);
 Origin *origin_of(const Epilogue *e, const Val *v);

@@ -105,6 +105,14 @@ static bool is_named(const Kernel *k, const Val *tile, int mode)
 	return tile_mode(k, tile, mode) == attrs_int(&tile->def->attrs, A_GATHER, -1);
 }
 
+/* What joins nothing has vectors of any length. */
+static bool joins_so_many(const Kernel *k, const Op *op, int n)
+{
+	const CombineRow *by = combine_of(op);
+	const JoinRow *row = by ? join_row(by, tile_side(op)->type->elem, n) : NULL;
+	return !by || (row && target_has(k->target, row->feature));
+}
+
 /* The first atom whose registers are neighbours in memory too, begin at a multiple of their number
  * and are inside the tensor together. */
 static const CopyRow *vector_of(Kernel *k, const Op *op)
@@ -118,7 +126,7 @@ static const CopyRow *vector_of(Kernel *k, const Op *op)
 			if (n > 1 && n * elem_rows[tile->type->elem].bits > 8 * widest_access(k))
 				continue;
 			if (n == 1 ||
-			    (!combine_of(op) && val_extent(reg_side(op), fast) % n == 0 &&
+			    (joins_so_many(k, op, n) && val_extent(reg_side(op), fast) % n == 0 &&
 			     neighbours(k, op, fast) % n == 0 && tile_in_vectors(k, tile, fast, n)))
 				return &copy_rows[id];
 		}

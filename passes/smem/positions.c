@@ -14,6 +14,7 @@ typedef struct {
 	const char *ring;
 	IxFacts facts;
 	bool counts; /* only counts, and changes nothing */
+	bool own;    /* of a ring of staging buffers */
 } Walk;
 
 /* At one place of a block. */
@@ -133,11 +134,17 @@ static Place walk_loop(const Walk *w, Op *loop, Place p)
 }
 
 /* ------------------------------------------------------------------ copies */
+/* A staging buffer is written by the threads that read it, or whose TMA does. */
+static bool fills(const Walk *w, const Op *op)
+{
+	return op_fills(op, w->ring) || (w->own && op_touches(op, w->ring, FX_W));
+}
+
 /* Whether the buffer is filled already by the copies from first on. */
 static bool is_filled(const Walk *w, const Op *first, const Op *copy)
 {
 	for (const Op *op = first; op != copy; op = op->next)
-		if (op_fills(op, w->ring) && IN(op, TO).val == IN(copy, TO).val)
+		if (fills(w, op) && IN(op, TO).val == IN(copy, TO).val)
 			return true;
 	return false;
 }
@@ -166,7 +173,7 @@ static Place walk_block(const Walk *w, Block *b, Place p)
 			p = walk_loop(w, op, p);
 		else if (op->body)
 			walk_block(w, op->body, (Place){p.before, p.at, NULL});
-		else if (op_fills(op, w->ring))
+		else if (fills(w, op))
 			p = walk_fill(w, op, p);
 		else
 			set_positions(w, op, p.at ? p.at : p.before);
@@ -208,7 +215,7 @@ static void join_fills(Block *b, const char *ring)
 
 void ring_positions(Kernel *k, const char *ring)
 {
-	Walk w = {k, ring, kernel_facts(k), false};
+	Walk w = {k, ring, kernel_facts(k), false, ring_is_own(k, ring)};
 	walk_block(&w, &k->body, (Place){ix_int(k, 0), NULL, NULL});
 	join_fills(&k->body, ring);
 }

@@ -168,14 +168,27 @@ static bool check_stages(Kernel *k, const Op *ring, int64_t fit, int inflight)
 	return false;
 }
 
+/* Whether a tile is stored through the ring in a loop, and nothing says yet which slot it takes. */
+static bool ring_is_uncounted(const Kernel *k, const char *ring)
+{
+	for (const Op *op = kernel_first(k); op && ring_is_own(k, ring); op = op_next(op))
+		for (int i = 0; i < op->nin; i++)
+			if (operand_on_ring(&op->in[i], ring) && !op->in[i].at)
+				return true;
+	return false;
+}
+
 PASS_OF(rings)
 {
 	int inflight = (int)attrs_int(&k->attrs, A_INFLIGHT, 1);
 	Room room = room_of(k);
 	kernel_int(k, A_INFLIGHT, inflight);
 	for (Op *ring = kernel_find(k, OP_RING); ring; ring = op_find_next(ring, OP_RING)) {
-		if (ring_is_settled(k, ring))
+		if (ring_is_settled(k, ring)) {
+			if (ring_is_uncounted(k, ring->sym[0]))
+				ring_positions(k, ring->sym[0]);
 			continue;
+		}
 		int slots = given_slots(k, ring);
 		int64_t one = slots ? slot_bytes(k, ring) + barrier_bytes(1) : room.one;
 		set_slots(k, ring, slots ? slots : stages_that_fit(k, ring->sym[0], room));

@@ -67,6 +67,18 @@ static Op *loop_over_k(Kernel *k)
 	return loop;
 }
 
+/* Each iteration would write its tile in one CTA, but what was added up there is a part of k. */
+static bool writes_nothing(Kernel *k, const Op *loop)
+{
+	for (const Op *op = loop; op && op_inside(op, loop); op = op_next(op))
+		if (op->kind == OP_COPY && IN(op, TO).val->type->space == SP_GLOBAL)
+			return refuse(k, op->loc,
+				      ctx_strf(k->ctx, "%s is written in the loop over k",
+					       tensor_arg(IN(IN(op, TO).val->def, OF).val)->name),
+				      "leave split_k out");
+	return true;
+}
+
 /* Whether the loop of the name goes over so many: the split one by itself, or one in it by groups.
  */
 static bool goes_over(const Kernel *k, const Op *loop, const Op *at, const char *name,
@@ -441,6 +453,7 @@ static bool split_loop(Kernel *k, Op *loop)
 PASS_OF(split)
 {
 	Op *loop = split_parts(k) > 1 ? loop_over_k(k) : NULL;
-	if (loop && can_meet(k) && can_split(k, loop) && split_loop(k, loop))
+	if (loop && can_meet(k) && writes_nothing(k, loop) && can_split(k, loop) &&
+	    split_loop(k, loop))
 		cut(k, loop);
 }

@@ -68,15 +68,15 @@ static int name_of_one(const Op *grid, int other)
 	return NONE;
 }
 
-/* The first of the tiles with most elements that are written: others hold a value for each row of
- * it, or for so many; NULL: none is. */
-static const Val *output_tile(const Kernel *k)
+/* The first of the tiles with most elements that are written, or that are joined to: others hold a
+ * value for each row of it, or for so many; NULL: there is none. */
+static const Val *largest_tile(const Kernel *k, bool joined)
 {
 	const Val *most = NULL;
 	int64_t elements = 0;
 	for (const Op *op = kernel_find(k, OP_COPY); op; op = op_find_next(op, OP_COPY)) {
 		const Val *to = IN(op, TO).val;
-		if (!to->def || to->def->kind != OP_TILE || combine_of(op))
+		if (!to->def || to->def->kind != OP_TILE || joined != !!combine_of(op))
 			continue;
 		int64_t n = (int64_t)val_extent(to, tile_mode(k, to, 0)) *
 			    val_extent(to, tile_mode(k, to, 1));
@@ -86,10 +86,20 @@ static const Val *output_tile(const Kernel *k)
 	return most;
 }
 
+/* What is only joined to shapes the plane where it is a matrix, or has rows of a group. */
+static const Val *output_tile(const Kernel *k, const Op *grid)
+{
+	const Val *to = largest_tile(k, false);
+	const Val *joined = to ? NULL : largest_tile(k, true);
+	bool matrix = joined && val_extent(joined, tile_mode(k, joined, 0)) > 1 &&
+		      val_extent(joined, tile_mode(k, joined, 1)) > 1;
+	return matrix || (joined && grid->nin) ? joined : to;
+}
+
 /* Along the modes of the output's matrix; where nothing is stored, along the first. */
 static void plane_tile(const Kernel *k, Plane *p)
 {
-	const Val *to = p->to = output_tile(k);
+	const Val *to = p->to = output_tile(k, p->grid);
 	int *name = p->name;
 	for (int i = 0; i < 2; i++) {
 		name[i] = to ? name_of_mode(k, p->grid, to, i) : i < p->grid->nsym ? i : NONE;
