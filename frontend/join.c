@@ -171,10 +171,6 @@ static void join(Sema *s, const Node *n, const Value *to, const CombineRow *by, 
 	Val *t = may_join(s, to, by) ? vector_tile(s, to, &shape) : NULL;
 	if (!t || !holds_before(s, to, shape))
 		return;
-	if (to->tile->names) {
-		reject_indices(s, to->loc, "of what tiles are joined to");
-		return;
-	}
 	bool reduced = is_reduced(s, from, by, &r);
 	Elem elem = t->type->elem;
 	Value v = joined_value(s, from, reduced, type_tile(s->ctx, SP_REG, elem, shape));
