@@ -392,6 +392,38 @@ static bool goes_along(const Val *tile, const char *name)
 	return indices && goes_along(indices, name);
 }
 
+/* Whether the mode has as many tiles as the grid has along the name, which is its index. */
+static bool counts_tiles(Kernel *k, const Val *tile, int i, const Ix *name, const Ix *tiles)
+{
+	Ctx *c = k->ctx;
+	const Ix *each = layout_size(c, layout_mode(c, tile->type->layout, i));
+	const Ix *all = layout_size(c, layout_mode(c, IN(tile->def, OF).val->type->layout, i));
+	const Ix *more = ix_sub(c, ix_ceil_div(c, all, each), tiles);
+	return tile->def->ix[i] == ix_mul(c, name, each) &&
+	       ix_is(ix_simplify(c, more, kernel_facts(k)), 0);
+}
+
+/* Whether a tile beyond the grid's last one along the name lies beyond its tensor, too. One at
+ * m / 2 may not, nor one at m of a longer tensor. What is written once has the grid's tiles. */
+static bool ends_with_grid(Kernel *k, const Op *op, const Val *tile, const Ix *name,
+			   const Ix *tiles)
+{
+	const Val *indices = tile_indices(tile);
+	if (!combine_of(op))
+		return goes_along(tile, name->name);
+	for (int i = 0; i < tile->def->nix; i++)
+		if (counts_tiles(k, tile, i, name, tiles))
+			return true;
+	return indices && ends_with_grid(k, op, indices, name, tiles);
+}
+
+/* Along a mode whose coordinates indices name, no tile is beyond. */
+static int mode_of_origin(const Kernel *k, const Val *tile, int mode)
+{
+	bool named = tile_mode(k, tile, mode) == attrs_int(&tile->def->attrs, A_GATHER, -1);
+	return named ? 1 - mode : mode;
+}
+
 /* A CTA of a cluster that is beyond the grid has no tile. Its outputs lie beyond their tensors, and
  * so do those that do not go along with that mode: a value for each row, where n names tiles of
  * columns.
@@ -402,12 +434,12 @@ static void outputs_beyond(Kernel *k, const Plane *p, int mode)
 		 *name = ix_sym(k->ctx, p->grid->sym[p->name[mode]]);
 	for (Op *op = kernel_find(k, OP_COPY); op; op = op_find_next(op, OP_COPY)) {
 		Val *to = IN(op, TO).val;
-		if (!to->def || to->def->kind != OP_TILE || goes_along(to, name->name))
+		if (!to->def || to->def->kind != OP_TILE || ends_with_grid(k, op, to, name, tiles))
 			continue;
-		int at = tile_mode(k, to, mode);
+		int along = mode_of_origin(k, to, mode), at = tile_mode(k, to, along);
 		to->def->ix[at] = ix_add(k->ctx, to->def->ix[at],
 					 ix_mul(k->ctx, ix_new(k->ctx, IX_DIV, name, tiles),
-						tile_extent(k, to, mode)));
+						tile_extent(k, to, along)));
 	}
 }
 
