@@ -132,12 +132,13 @@ typedef struct {
 	const Tile *tile;     /* TILE; BUFFER: that was copied to it last */
 	const Mma *mma;       /* MMA */
 	Buffer *buffer;       /* BUFFER, VIEW */
-	const Window *window; /* VIEW: of its buffer */
-	Ring *ring;           /* PIPELINE */
-	const TmaLoad *load;  /* TMA */
-	const Simt *simt;     /* SIMT */
-	const Coord *coord;   /* INT that is just this name; else NULL */
-	const Node *pick;     /* the BIND of a const that is open, on which it depends; else NULL */
+	const Window
+		*window;     /* VIEW: of its buffer; where it begins may be of the grid and loops */
+	Ring *ring;          /* PIPELINE */
+	const TmaLoad *load; /* TMA */
+	const Simt *simt;    /* SIMT */
+	const Coord *coord;  /* INT that is just this name; else NULL */
+	const Node *pick;    /* the BIND of a const that is open, on which it depends; else NULL */
 } Value;
 
 typedef struct {

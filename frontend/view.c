@@ -28,10 +28,33 @@ static Value view_new(Sema *s, const Value *of, Window w)
 	return v;
 }
 
-/* `_`, or a range of what is there. */
-static bool view_range(Sema *s, const Node *n, int64_t *at, int64_t *extent)
+/* A range that begins where names of the grid and of loops say; its length is a number. */
+static bool view_moves(Sema *s, const Node *n, const Ix *from, const Ix *to, int mode, Window *w)
 {
-	int64_t from, to;
+	int64_t extent, lo, hi;
+	const Ix *length = ix_simplify(s->ctx, ix_sub(s->ctx, to, from), facts_seen(&s->facts));
+	if (!s->kernel || !ix_is_const(length, &extent))
+		return reject(s, n->loc, D_E0203,
+			      "how long a range of a view is, is known only at run time\n"
+			      "write a number of rows or columns from there on, m * 64 .. m * 64 + "
+			      "64");
+	ix_range(from, facts_seen(&s->facts), &lo, &hi);
+	if (extent < 1 || lo < 0 || hi > w->n[mode] - extent)
+		return reject(s, n->loc, D_E0211,
+			      "this range may lie outside 0..%" PRId64 " of the view", w->n[mode]);
+	if (w->begin)
+		return reject(s, n->loc, D_E0301,
+			      "not built yet: views that begin where an index says along both "
+			      "modes, or within such a view; along one they are");
+	w->begin = from;
+	w->moves = mode;
+	w->n[mode] = extent;
+	return true;
+}
+
+/* `_`, or a range of what is there. */
+static bool view_range(Sema *s, const Node *n, int mode, Window *w)
+{
 	if (n->kind != N_RANGE) {
 		Value v = eval(s, n);
 		return v.kind == V_ANY ||
@@ -39,18 +62,22 @@ static bool view_range(Sema *s, const Node *n, int64_t *at, int64_t *extent)
 			reject(s, n->loc, D_E0203,
 			       "a view has a range of rows and one of columns, this is %s\n"
 			       "write 0 .. %" PRId64 ", or _ for all of them",
-			       value_text(&v), *extent));
+			       value_text(&v), w->n[mode]));
 	}
 	if (n->kids.at[2]->kind != N_NONE)
 		return reject(s, n->loc, D_E0203,
 			      "a view has all rows and columns of a range\n"
 			      "leave by out: 0 .. %" PRId64,
-			      *extent);
-	if (!eval_int(s, n->kids.at[0], 0, *extent - 1, "where a view begins", &from) ||
-	    !eval_int(s, n->kids.at[1], from + 1, *extent, "where a view ends", &to))
+			      w->n[mode]);
+	Value from = eval(s, n->kids.at[0]), to = eval(s, n->kids.at[1]);
+	int64_t first, end;
+	if (from.kind == V_INT && to.kind == V_INT && !ix_is_const(from.ix, NULL))
+		return view_moves(s, n, from.ix, to.ix, mode, w);
+	if (!want_int(s, &from, 0, w->n[mode] - 1, "where a view begins", &first) ||
+	    !want_int(s, &to, first + 1, w->n[mode], "where a view ends", &end))
 		return false;
-	*at += from;
-	*extent = to - from;
+	w->at[mode] += first;
+	w->n[mode] = end - first;
 	return true;
 }
 
@@ -65,8 +92,7 @@ Value view_index(Sema *s, const Node *n, const Value *of)
 				count, count == 1 ? " is" : "s are", of->buffer->name,
 				window_extent(w, 1));
 	for (int i = 0; i < BUFFER_RANK; i++) {
-		int mode = w.turned ? 1 - i : i;
-		if (!view_range(s, n->kids.at[1 + i], &w.at[mode], &w.n[mode]))
+		if (!view_range(s, n->kids.at[1 + i], w.turned ? 1 - i : i, &w))
 			return value_bad();
 	}
 	return view_new(s, of, w);

@@ -405,19 +405,30 @@ static bool run_tile(Interp *in, const Op *op)
 }
 
 /* Of an operand that was read, what the op reads; scratch holds it where that is a part. */
-static Slot operand_part(Interp *in, const Op *op, int i)
+static bool operand_part(Interp *in, const Op *op, int i, Slot *out)
 {
-	const Slot *s = operand(in, op, i);
+	int64_t begin;
+	*out = *operand(in, op, i);
 	if (!op_window_attr(op, i))
-		return *s;
-	return slot_window(s, op_window(in->k->ctx, op, i), in->scratch);
+		return true;
+	Window w = op_window(in->k->ctx, op, i);
+	if (w.begin && !interp_eval(in, w.begin, &begin))
+		return false;
+	int64_t most = window_room(in->k->ctx, out->type, w);
+	if (w.begin)
+		w.at[w.moves] += begin < 0 ? 0 : begin > most ? most : begin;
+	*out = slot_window(out, w, in->scratch);
+	return true;
 }
 
 static bool run_copy(Interp *in, const Op *op)
 {
 	slot_read(in, operand(in, op, 1));
-	const Slot *to = operand(in, op, 0), from = operand_part(in, op, 1);
+	const Slot *to = operand(in, op, 0);
+	Slot from;
 	const Joining j = {combine_of(op), &in->joined};
+	if (!operand_part(in, op, 1, &from))
+		return false;
 	if (j.by && to->n)
 		tensor_join(&j, to, &from, in->scratch);
 	else
@@ -431,7 +442,9 @@ static bool run_mma(Interp *in, const Op *op)
 	Slot *c = operand(in, op, 0);
 	slot_read(in, operand(in, op, 1));
 	slot_read(in, operand(in, op, 2));
-	const Slot a = operand_part(in, op, 1 + swap), b = operand_part(in, op, 2 - swap);
+	Slot a, b;
+	if (!operand_part(in, op, 1 + swap, &a) || !operand_part(in, op, 2 - swap, &b))
+		return false;
 	const AtomRow *atom = &atom_rows[attrs_get(&op->attrs, A_ATOM)->atom.id];
 	int64_t need = a.n + b.n;
 	if (need > in->nwide) {

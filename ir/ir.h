@@ -529,6 +529,8 @@ bool op_has(const Op *op, int effects);   /* one of FX_ONE, FX_SYNC, .. */
 typedef struct {
 	int64_t at[2], n[2];
 	bool turned;
+	const Ix *begin; /* beyond at[moves], held to what the matrix has; NULL: it does not move */
+	int moves;
 } Window;
 Window type_window(Ctx *c, const Type *t);                     /* all of a static matrix */
 Window op_window(Ctx *c, const Op *op, int operand);           /* all, where nothing is said */
@@ -537,6 +539,7 @@ void op_read_window(Kernel *k, Op *op, int operand, Window w); /* which must not
 void op_read_all(Op *op, int operand);
 int64_t window_extent(Window w, int mode);                   /* of what is read */
 void window_place(Window w, const int64_t *at, int64_t *of); /* an element's in the matrix */
+int64_t window_room(Ctx *c, const Type *t, Window w);        /* how far it may move */
 bool window_same(Window a, Window b);
 
 /* print.c, parse.c: print(parse(x)) == x */

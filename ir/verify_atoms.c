@@ -49,7 +49,8 @@ static const char *check_window(const Kernel *k, const Op *op, int i)
 		return ctx_strf(k->ctx, "'%s' is of a matrix in shared memory",
 				attr_rows[a->id].name);
 	Window all = type_window(k->ctx, t), w;
-	bool fits = a->n == 5 && a->i[4] <= 1;
+	bool moves = a->n == 6 && a->i[5] <= 1 && HAS_IX(op, BEGIN_B);
+	bool fits = (a->n == 5 || moves) && a->i[4] <= 1;
 	for (int m = 0; fits && m < 2; m++) {
 		w = op_window(k->ctx, op, i);
 		fits = w.n[m] >= 1 && w.at[m] <= all.n[m] && w.n[m] <= all.n[m] - w.at[m];
@@ -243,6 +244,8 @@ const char *rule_mma(const Kernel *k, const Op *op)
 	if (layout_rank(c->layout) != 2 || layout_rank(a->layout) != 2 ||
 	    layout_rank(b->layout) != 2)
 		return "an mma's operands have two modes";
+	if (op->nix == 2 || op->nix > 3 || (op->nix == 1 && op->kind == OP_MMA))
+		return "an mma takes a scale, and where its operands begin";
 	if ((why = check_window(k, op, 1)) || (why = check_window(k, op, 2)))
 		return why;
 	bool swap = attrs_int(&op->attrs, A_SWAP, 0);

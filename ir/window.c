@@ -5,7 +5,7 @@
  */
 #include "ir/ir.h"
 
-enum { WINDOW_INTS = 5 };
+enum { WINDOW_INTS = 5 }; /* and the mode along which it moves */
 
 static const AttrId window_attrs[] = {ATTR_COUNT, A_WINDOW, A_WINDOW_B}; /* by operand */
 
@@ -29,13 +29,23 @@ Window op_window(Ctx *c, const Op *op, int operand)
 	const Attr *a = op_window_attr(op, operand);
 	if (!a)
 		return type_window(c, op->in[operand].val->type);
-	return (Window){{a->i[0], a->i[2]}, {a->i[1], a->i[3]}, a->i[4]};
+	Window w = {.at = {a->i[0], a->i[2]}, .n = {a->i[1], a->i[3]}, .turned = a->i[4]};
+	if (a->n > WINDOW_INTS && HAS_IX(op, BEGIN_B)) {
+		w.begin = operand == 1 ? IX(op, BEGIN_A) : IX(op, BEGIN_B);
+		w.moves = (int)a->i[WINDOW_INTS];
+	}
+	return w;
 }
 
 void op_read_window(Kernel *k, Op *op, int operand, Window w)
 {
-	const int64_t ints[WINDOW_INTS] = {w.at[0], w.n[0], w.at[1], w.n[1], w.turned};
-	op_ints(k, op, window_attrs[operand], ints, WINDOW_INTS);
+	const int64_t ints[WINDOW_INTS + 1] = {w.at[0], w.n[0], w.at[1], w.n[1], w.turned, w.moves};
+	op_ints(k, op, window_attrs[operand], ints, WINDOW_INTS + !!w.begin);
+	if (!w.begin)
+		return;
+	while (op->nix <= op_index_place(op->kind, ON_BEGIN_B))
+		op_ix(k, op, ix_const(k->ctx, op->nix == 0));
+	*(operand == 1 ? &IX(op, BEGIN_A) : &IX(op, BEGIN_B)) = w.begin;
 }
 
 void op_read_all(Op *op, int operand)
@@ -54,8 +64,13 @@ void window_place(Window w, const int64_t *at, int64_t *of)
 		of[i] = w.at[i] + at[w.turned ? 1 - i : i];
 }
 
+int64_t window_room(Ctx *c, const Type *t, Window w)
+{
+	return w.begin ? type_window(c, t).n[w.moves] - w.n[w.moves] - w.at[w.moves] : 0;
+}
+
 bool window_same(Window a, Window b)
 {
-	return a.turned == b.turned && a.at[0] == b.at[0] && a.at[1] == b.at[1] &&
-	       a.n[0] == b.n[0] && a.n[1] == b.n[1];
+	return a.turned == b.turned && a.begin == b.begin && a.moves == b.moves &&
+	       a.at[0] == b.at[0] && a.at[1] == b.at[1] && a.n[0] == b.n[0] && a.n[1] == b.n[1];
 }

@@ -275,7 +275,8 @@ static Op *first_mma(Op *fill, Op **loop)
 	*loop = next && next->kind == OP_FOR ? next : NULL;
 	if (*loop)
 		next = next_touching(next->body->first, acc);
-	bool begins = next && op_is_mma(next) && !next->nix && IN(next, TO).val == acc &&
+	bool scaled = next && HAS_IX(next, SCALE) && !ix_is(IX(next, SCALE), 1);
+	bool begins = next && op_is_mma(next) && !scaled && IN(next, TO).val == acc &&
 		      IN(next, A).val != acc;
 	return begins ? next : NULL;
 }
@@ -290,7 +291,9 @@ static void overwrite_first(Kernel *k, Op *fill)
 	if (!mma || !op_rows[mma->kind].nix || attrs_get(&fill->attrs, A_VALUE)->real != 0)
 		return;
 	const Ix *zero = ix_const(k->ctx, 0);
-	op_ix(k, mma, loop ? ix_sub(k->ctx, ix_sym(k->ctx, loop->sym[0]), IX(loop, FROM)) : zero);
+	if (!HAS_IX(mma, SCALE))
+		op_ix(k, mma, zero);
+	IX(mma, SCALE) = loop ? ix_sub(k->ctx, ix_sym(k->ctx, loop->sym[0]), IX(loop, FROM)) : zero;
 	op_remove(fill);
 	if (!loop)
 		return;

@@ -37,6 +37,8 @@ static int side_with(const Kernel *k, const Op *mma, int i, int fast, int side)
 		side = divisor(side, rows_at_once(k, mma, i));
 	if ((mn_major || held) && w.at[fast] % least == 0)
 		side = divisor(side, w.at[fast]);
+	if (w.begin && w.moves == fast)
+		side = divisor(side, ix_divisor(w.begin, kernel_facts(k)));
 	if (held && w.n[fast] % least == 0)
 		side = divisor(side, w.n[fast]);
 	return side;
@@ -65,6 +67,18 @@ static const char *nearest(Kernel *k, int64_t at, int64_t step, int64_t most)
 					below, step);
 }
 
+static bool moves_fit(Kernel *k, const Op *mma, const Val *v, Window w, SlotForm f)
+{
+	int step = window_step(f, w, w.moves, 1);
+	if (ix_divisor(w.begin, kernel_facts(k)) % step == 0)
+		return true;
+	diag(k->ctx, mma->loc, D_E0404,
+	     "a view of %s begins at %s %s, which is not known to be a multiple of %d\n"
+	     "begin it at such a multiple, as n * %d",
+	     v->name, w.moves ? "column" : "row", ix_text(k->ctx, w.begin), step, step);
+	return false;
+}
+
 static bool view_fits(Kernel *k, const Op *mma, int i)
 {
 	static const char *const modes[] = {"row", "column"};
@@ -74,6 +88,15 @@ static bool view_fits(Kernel *k, const Op *mma, int i)
 	SlotForm f;
 	if (slot_form(k->ctx, v->type, &f))
 		return true; /* said of the buffer, or of the operand */
+	if (w.begin && atom_holds_b(attrs_get(&mma->attrs, A_ATOM)->atom)) {
+		diag(k->ctx, mma->loc, D_E0301,
+		     "not built yet: a view of %s for %s that begins where an index says; wgmma "
+		     "reads them",
+		     v->name, atom->name);
+		return false;
+	}
+	if (w.begin && !moves_fit(k, mma, v, w, f))
+		return false;
 	for (int m = 0; m < 2; m++) {
 		int step = window_step(f, w, m, *atom->tv_b ? 0 : atom->k);
 		if (w.at[m] % step == 0)

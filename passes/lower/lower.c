@@ -156,7 +156,9 @@ static const Ix *operand_bytes(Kernel *k, const Op *op, int i, const Ix *group, 
 	Window w = op_window(k->ctx, op, i);
 	int64_t first = window_byte(t, w, 0, 0), base = window_byte(t, w, row, col);
 	int64_t step = ix_is(group, 0) ? 0 : window_byte(t, w, rows, 0) - first;
-	return ix_add(k->ctx, ix_mul(k->ctx, group, ix_int(k, step)), ix_int(k, base));
+	const Ix *of_group = ix_mul(k->ctx, group, ix_int(k, step));
+	return ix_add(k->ctx, ix_add(k->ctx, of_group, window_moved(k->ctx, t, w)),
+		      ix_int(k, base));
 }
 
 /* Atom `step` of block (i,j), at column col of the operands. */
@@ -209,7 +211,7 @@ static void instruction(Kernel *k, Op *op, const MmaPlan *p, AtomAt at)
 	      ix_int(k, (at.i + p->t.repeat_m * at.j) * block + at.step * step));
 	operand_a(k, op, mma, p, at);
 	operand_b(k, op, mma, p, at);
-	if (at.col == p->t.from && op->nix)
+	if (at.col == p->t.from && op->nix && !ix_is(IX(op, SCALE), 1))
 		op_ix(k, mma, IX(op, SCALE));
 	op_atom(k, mma, p->t.atom);
 	if (!atom_holds_b(p->t.atom))

@@ -155,8 +155,26 @@ int64_t window_byte(const Type *t, Window w, int64_t i, int64_t j)
 
 int window_step(SlotForm f, Window w, int mode, int k)
 {
-	bool mn_major = (f.fast == 0) != w.turned;
-	return mode != f.fast ? EIGHT : mn_major || !k ? f.span : k;
+	bool whole = (f.fast == 0) != w.turned || !k || (w.begin && w.moves == mode);
+	return mode != f.fast ? EIGHT : whole ? f.span : k;
+}
+
+/* By whole steps, each of as many bytes as the first. A CTA beyond the grid's last tile computes
+ * one, too, and stores nothing of it. */
+const Ix *window_moved(Ctx *c, const Type *t, Window w)
+{
+	SlotForm f;
+	if (!w.begin)
+		return ix_const(c, 0);
+	const char *why = slot_form(c, t, &f);
+	if (why)
+		panic("%s", why);
+	int64_t step = window_step(f, w, w.moves, 1), at[2] = {0, 0};
+	const Ix *steps = ix_div(c, w.begin, ix_const(c, step));
+	steps = ix_new(c, IX_MIN, steps, ix_const(c, window_room(c, t, w) / step));
+	at[w.moves] = step;
+	return ix_mul(c, ix_new(c, IX_MAX, steps, ix_const(c, 0)),
+		      ix_const(c, slot_byte(t, at[0], at[1])));
 }
 
 /* The elements of mode i from the view's first on, as those from 0 on. */

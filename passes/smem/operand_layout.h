@@ -29,6 +29,7 @@ const Layout *slot_layout(Ctx *c, SlotForm f, Elem e);
 int64_t slot_byte(const Type *t, int64_t i, int64_t j);
 /* The same of element (i, j) of a view. */
 int64_t window_byte(const Type *t, Window w, int64_t i, int64_t j);
+const Ix *window_moved(Ctx *c, const Type *t, Window w); /* bytes by which it moves */
 /* What a view may begin at multiples of, along a mode of the buffer: for instructions that read
  * k elements by a descriptor, or with k = 0 for copies to registers. */
 int window_step(SlotForm f, Window w, int mode, int k);

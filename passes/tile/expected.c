@@ -145,6 +145,14 @@ static const char *arranged(const Kernel *k, const Op *op)
 	return NULL;
 }
 
+static bool moves_by_steps(const Kernel *k, const Type *t, Window w)
+{
+	SlotForm f;
+	return !w.begin ||
+	       (!slot_form(k->ctx, t, &f) &&
+		ix_divisor(w.begin, kernel_facts(k)) % window_step(f, w, w.moves, 1) == 0);
+}
+
 /* By a descriptor for each instruction. */
 static const char *readable(const Kernel *k, const Op *op)
 {
@@ -152,12 +160,22 @@ static const char *readable(const Kernel *k, const Op *op)
 	SlotDesc unused;
 	for (int i = 1; i <= 2; i++) {
 		const Val *v = op->in[i].val;
+		Window w = op_window(k->ctx, op, i);
 		if (v->type->space == SP_SHARED &&
-		    slot_desc(k->ctx, v->type, op_window(k->ctx, op, i), i == 1 ? t.rows : t.cols,
-			      atom_rows[t.atom.id].k, &unused))
+		    (slot_desc(k->ctx, v->type, w, i == 1 ? t.rows : t.cols, atom_rows[t.atom.id].k,
+			       &unused) ||
+		     !moves_by_steps(k, v->type, w)))
 			return ctx_strf(k->ctx, "the mma can read '%%%s' as it lies", v->name);
 	}
 	return NULL;
+}
+
+static const char *moved_alone(const Kernel *k, const Op *op)
+{
+	bool held = atom_holds_b(attrs_get(&op->attrs, A_ATOM)->atom);
+	bool moves = op_window(k->ctx, op, 1).begin || op_window(k->ctx, op, 2).begin;
+	return held && moves ? "what is read by descriptors alone begins where an index says"
+			     : NULL;
 }
 
 /* Until its accumulator is transposed. */
@@ -265,6 +283,7 @@ static const Row rows[] = {
 	{PASS_lower, PASS_lower, is_load, on_barrier, OP_COUNT},
 	{PASS_epilogue, PASS_lower, op_is_atom, plain_tiles, OP_COUNT},
 	{PASS_epilogue, PASS_lower, op_is_atom, swizzled_buffer, OP_COUNT},
+	{PASS_arrange, PASS_fragments, op_is_mma, moved_alone, OP_COUNT},
 	{PASS_epilogue, PASS_lower, op_is_mma, readable, OP_COUNT},
 	{PASS_epilogue, PASS_lower, op_is_atom, spread, OP_COUNT},
 	{PASS_epilogue, PASS_lower, NULL, within_warp, OP_REDUCE},
