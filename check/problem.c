@@ -406,10 +406,10 @@ void problem_fill(Problem *p, DataKind kind, uint64_t seed)
 			t->scalar = elem_round(t->elem, random_element(t->elem, kind, own, 0));
 		else if (indices_find(p, p->k->args.at[i].val, &of))
 			indices_fill(&of, t, t->host, kind == DATA_NORMAL, own);
-		else if (numbers_find(p, p->k->args.at[i].val, &numbers))
-			numbers_fill(&numbers, t, kind == DATA_NORMAL, own);
 		else if (groups_end_by(p, p->k->args.at[i].val))
 			groups_fill(p, t, kind == DATA_NORMAL, own);
+		else if (numbers_find(p, p->k->args.at[i].val, &numbers))
+			numbers_fill(&numbers, t, kind == DATA_NORMAL, own);
 		else if (!t->is_out || t->is_kept)
 			fill(t, t->is_kept ? t->start : t->host, kind, own);
 	}

@@ -452,7 +452,7 @@ static Value (*const by_kind[N_COUNT])(Sema *s, const Node *n) = {
 	[N_CALL] = eval_call,   [N_INDEX] = eval_index,   [N_FIELD] = eval_field,
 	[N_UNARY] = eval_unary, [N_BINARY] = eval_binary, [N_BASIS] = eval_basis,
 	[N_COLON] = eval_colon, [N_COMPOSE] = eval_list,  [N_PHRASE] = eval_phrase,
-	[N_RANGE] = eval_range, [N_TURNED] = eval_turned,
+	[N_FROM] = tiles_from,  [N_RANGE] = eval_range,   [N_TURNED] = eval_turned,
 };
 
 Value eval(Sema *s, const Node *n)

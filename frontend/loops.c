@@ -232,7 +232,7 @@ static Op *loop_new(Sema *s, const Node *n, const Ix *from, const Ix *to)
 static bool is_loop_of_grid(Sema *s, const Tiling *t, int mode)
 {
 	int open = s->grid_open;
-	return open >= 0 && s->place == AT_GRID && !s->grid_at[open] &&
+	return open >= 0 && s->place == AT_GRID && !s->grid_at[open] && !t->first &&
 	       t->extent[mode] == s->grid->extent[open] &&
 	       tiling_extent(s, t, mode) == tiling_extent(s, s->grid, open);
 }
@@ -272,7 +272,8 @@ static void loop_over_tiles(Sema *s, const Node *n)
 	loop_body(s, n, op, &turn, mode);
 	if (of_group)
 		s->along.name = NULL;
-	promote_group(s, op, of_group ? NULL : &(LoopMode){all, t->extent[mode]});
+	bool some = of_group || tiling_begins(t, mode);
+	promote_group(s, op, some ? NULL : &(LoopMode){all, t->extent[mode]});
 }
 
 /* A size divided by a number that is not known to divide it; NULL: there is none in x. */

@@ -136,9 +136,9 @@ static const Ix *held(Sema *s, const Ix *x, const Ix *tiles)
 
 const Ix *number_tile(Sema *s, const Tiling *t, int mode, const Ix *at)
 {
-	const Ix *tiles = tiles_count(s, t, mode);
+	const Ix *tiles = tiles_count(s, t, mode), *each = ix_const(s->ctx, t->extent[mode]);
 	bool plain = false;
-	note_extent(s, at, tiles);
+	note_extent(s, at, ix_ceil_div(s->ctx, tiling_extent(s, t, mode), each));
 	ix_names(tiling_extent(s, t, mode), narrow, s->kernel);
 	for (const Bounded *b = s->bounded; b; b = b->up)
 		plain |= at == b->name;

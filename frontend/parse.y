@@ -41,7 +41,7 @@ static void yyerror(Loc *loc, Scanner scanner, Parser *p, const char *what);
 %token KERNEL "'kernel'" CONST "'const'" LET "'let'" LAYOUT "'layout'" MMA "'mma'" SMEM "'smem'"
 %token TMA "'tma'" COPY "'copy'" PIPELINE "'pipeline'" FOR "'for'" IN "'in'" OUT "'out'" VIA "'via'"
 %token WHERE "'where'" TARGET "'target'" SCHEDULE "'schedule'" ASSERT "'static_assert'"
-%token INOUT "'inout'" CONSTANT "'constant'" PRINT "'print'" O "'o'"
+%token FROM "'from'" INOUT "'inout'" CONSTANT "'constant'" PRINT "'print'" O "'o'"
 %token NAME "a name" TEMPLATE "a name with <...>" INT "an integer" REAL "a number" STR "a string"
 %token ARROW "'<-'" PLUSEQ "'+='" DOTDOT "'..'" AND "'&&'" OR "'||'" EQ "'=='" NE "'!='"
 %token LE "'<='" GE "'>='" SHL "'<<'" SHR "'>>'"
@@ -186,6 +186,11 @@ binds:
 
 bind:
   NAME '=' expr                 { $$ = node_add(p, node_named(p, N_BIND, @$, $1), $3); }
+| NAME '=' expr FROM sum DOTDOT sum
+	{
+		Node *rows = node3(p, N_FROM, loc_join(@3, @7), $3, $5, $7);
+		$$ = node_add(p, node_named(p, N_BIND, @$, $1), rows);
+	}
 ;
 
 buffers:

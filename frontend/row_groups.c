@@ -171,6 +171,11 @@ bool groups_fill_fits(Sema *s, const Value *from)
 
 const Ix *tile_origin(Sema *s, const Tiling *t, int mode, const Ix *at)
 {
+	if (tiling_begins(t, mode)) {
+		const Ix *by = at ? at : ix_const(s->ctx, 0);
+		return ix_add(s->ctx, t->first,
+			      ix_mul(s->ctx, by, ix_const(s->ctx, t->extent[mode])));
+	}
 	if (!at)
 		return ix_const(s->ctx, 0);
 	if (groups_index(s, at))
@@ -182,6 +187,10 @@ const Ix *tile_origin(Sema *s, const Tiling *t, int mode, const Ix *at)
 /* The tile's rows end where the group's do; in a loop over a group, what that runs over does. */
 void tile_ends(Sema *s, const Tile *t, Op *op)
 {
+	if (t->tiling->first) {
+		IN(op, OF).at = t->tiling->last;
+		op_int(s->kernel, op, A_RAGGED, t->tiling->along);
+	}
 	for (int i = 0; i < t->tiling->rank; i++)
 		if (groups_index(s, t->at[i])) {
 			IN(op, OF).at = s->groups.end;

@@ -42,6 +42,9 @@ typedef struct {
 	 * rows as there are indices, `of` the one that these lie in. */
 	Tensor *names, *of;
 	int gather;
+	/* Tiles counted from row `first` on, of rows before `last`; NULL: all of the tensor. */
+	const Ix *first, *last;
+	int along; /* the mode of these rows */
 } Tiling;
 
 /* A name that counts tiles: of which extent, and how long a tile is. */
@@ -369,6 +372,10 @@ bool reads_in_place(Sema *s, const Value *v);             /* else reports */
 bool reads_before(Sema *s, const Value *v, const Val *x); /* what is written is of no older tile */
 
 /* tiles.c */
+Value tiles_from(Sema *s, const Node *n);      /* windows.c: gK from start[b] .. end[b] */
+bool tiling_begins(const Tiling *t, int mode); /* its tiles count from such a row */
+const Ix *tiling_rows(Sema *s, const Tiling *t, int mode); /* of which there are tiles */
+bool window_fill_fits(Sema *s, const Value *from);         /* else reports */
 Value tiles_divide(Sema *s, Loc loc, const Value *tensor, const Value *tiler);
 Value tiles_index(Sema *s, Loc loc, const Value *tiles, Value *at, int n);
 const Ix *tiles_count(Sema *s, const Tiling *t, int mode);

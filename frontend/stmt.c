@@ -104,7 +104,7 @@ static bool load_fits(Sema *s, const Value *to, const Value *from)
 			      "'%s' is filled by a tma load of '%s', not of '%s'", b->name,
 			      b->load->tensor->name, t->tensor->name);
 	return has_fast_mode(s, from) && gather_fits(s, from) && groups_fill_fits(s, from) &&
-	       fill_fits(s, b, to->loc);
+	       window_fill_fits(s, from) && fill_fits(s, b, to->loc);
 }
 
 /* Of one buffer, which the program puts in no pipeline. */

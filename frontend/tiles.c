@@ -76,7 +76,7 @@ const Ix *tiling_extent(Sema *s, const Tiling *t, int mode)
 
 const Ix *tiles_count(Sema *s, const Tiling *t, int mode)
 {
-	return ix_ceil_div(s->ctx, tiling_extent(s, t, mode), ix_const(s->ctx, t->extent[mode]));
+	return ix_ceil_div(s->ctx, tiling_rows(s, t, mode), ix_const(s->ctx, t->extent[mode]));
 }
 
 bool one_tile_along(Sema *s, int mode)
@@ -238,6 +238,8 @@ static bool origin_fits(Sema *s, const Tiling *t, int mode, const Value *at)
 	if (at->ix == s->along.name)
 		return true; /* it begins before the group's end */
 	const Ix *origin = tile_origin(s, t, mode, at->ix);
+	if (tiling_begins(t, mode)) /* its tiles have rows of the tensor */
+		origin = ix_sub(s->ctx, origin, t->first);
 	ix_range(origin, facts_seen(&s->facts), &lo, &hi);
 	if (lo >= 0 && hi <= INT32_MAX)
 		return true;

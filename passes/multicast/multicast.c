@@ -57,16 +57,18 @@ static bool goes_by_rank(const Kernel *k, const char *ring)
 	return false;
 }
 
-/* Where its tile begins, and where the indices do that name its rows. */
+/* Where its tile begins and ends, and where the indices do that name its rows. */
 static Same same_load(const Kernel *k, const Op *load)
 {
 	SameFrame f = {k->ctx, kernel_facts(k), kernel_cluster_ctas(k)};
 	const Val *tile = IN(load, FROM).val, *indices = tile_indices(tile);
-	const Ix *origin[2 * MODES_MOST];
+	const Ix *origin[2 * MODES_MOST + 1], *end = IN(tile->def, OF).at;
 	ModeList modes = layout_map_modes(IN(tile->def, OF).val->type->layout);
 	int n = 0;
 	for (int i = 0; i < modes.n; i++)
 		origin[n++] = same_resolve(k, load, tile->def->ix[modes.at[i]]);
+	if (end)
+		origin[n++] = same_resolve(k, load, end);
 	for (int i = 0; indices && i < indices->def->nix; i++)
 		origin[n++] = same_resolve(k, load, indices->def->ix[i]);
 	return same_bulk(&f, origin, n);

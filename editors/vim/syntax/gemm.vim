@@ -11,7 +11,7 @@ syn match gemmNumber "\<\(0[xX]\x\+\|\d\+\(\.\d\+\)\?\([eE][+-]\?\d\+\)\?\)\>"
 syn match gemmOperator "<-\|+=\|\.\.\|&&\|||\|[=!<>]=\|[-+*%!<>=@:]\|/\ze[^/*]"
 
 syn keyword gemmDeclaration kernel const let layout mma smem tma copy pipeline
-syn keyword gemmControl for in out inout constant via where target
+syn keyword gemmControl for in out inout constant from via where target
 syn keyword gemmCheck static_assert print
 syn keyword gemmCompose o
 syn keyword gemmTemplate Sw Swizzle wgmma mma_sync
