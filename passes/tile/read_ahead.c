@@ -323,6 +323,15 @@ static void read_ahead(Kernel *k, Op *loop)
 }
 
 /* ------------------------------------------------------------------ the same in all iterations */
+static bool moves_by_names(const Op *loop, const Op *tile)
+{
+	bool moves = false;
+	for (const Op *op = loop->body->first; op; op = op->next)
+		for (int i = 0; op_only_names(op) && i < op->nsym; i++)
+			moves |= moves_by(tile, op->sym[i]);
+	return moves;
+}
+
 static void read_once(Op *loop)
 {
 	for (Op *op = loop->body->first, *next; op; op = next) {
@@ -331,6 +340,7 @@ static void read_once(Op *loop)
 		bool moves = !tile;
 		for (int i = 0; i < loop->nsym && !moves; i++)
 			moves = moves_by(tile, loop->sym[i]);
+		moves = moves || moves_by_names(loop, tile);
 		for (Op *at = tile && names_of(tile) ? names_of(tile) : tile, *after;
 		     !moves && at != next; at = after) {
 			after = at->next;
@@ -340,20 +350,21 @@ static void read_once(Op *loop)
 	}
 }
 
-/* A body's own names are not passed. */
-static bool has_names(const Op *loop)
+/* A body's own names are not passed; what hangs on none of its numbers is. */
+static bool has_names(const Op *loop, bool numbers)
 {
 	for (const Op *op = loop->body->first; op; op = op->next)
-		if (op_only_names(op))
+		if (op_only_names(op) && (numbers || op->kind != OP_NUMBER))
 			return true;
 	return false;
 }
 
 PASS_OF(early)
 {
-	for (Op *op = kernel_first(k); op; op = op_next(op))
-		if (op->kind == OP_FOR && !has_names(op)) {
+	for (Op *op = kernel_first(k); op; op = op_next(op)) {
+		if (op->kind == OP_FOR && !has_names(op, false))
 			read_once(op);
+		if (op->kind == OP_FOR && !has_names(op, true))
 			read_ahead(k, op);
-		}
+	}
 }
