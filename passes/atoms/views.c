@@ -26,7 +26,12 @@ static int64_t rows_at_once(const Kernel *k, const Op *mma, int i)
 	return i == 1 ? t.rows : t.cols;
 }
 
-/* Of a view that begins within the narrowest swizzle, views_fit says so. */
+/* Of what is no multiple of the narrowest swizzle, views_fit says so. */
+static int side_within(int side, int64_t n, int64_t least)
+{
+	return n % least ? side : divisor(side, n);
+}
+
 static int side_with(const Kernel *k, const Op *mma, int i, int fast, int side)
 {
 	Window w = op_window(k->ctx, mma, i);
@@ -35,13 +40,11 @@ static int side_with(const Kernel *k, const Op *mma, int i, int fast, int side)
 	int64_t least = elem_count(mma->in[i].val->type->elem, SWIZZLE_LEAST);
 	if (mn_major)
 		side = divisor(side, rows_at_once(k, mma, i));
-	if ((mn_major || held) && w.at[fast] % least == 0)
-		side = divisor(side, w.at[fast]);
+	if (mn_major || held)
+		side = side_within(side, w.at[fast], least);
 	if (w.begin && w.moves == fast)
-		side = divisor(side, ix_divisor(w.begin, kernel_facts(k)));
-	if (held && w.n[fast] % least == 0)
-		side = divisor(side, w.n[fast]);
-	return side;
+		side = side_within(side, ix_divisor(w.begin, kernel_facts(k)), least);
+	return held ? side_within(side, w.n[fast], least) : side;
 }
 
 int side_of_readers(const Kernel *k, const Val *buffer, int fast)
