@@ -40,7 +40,7 @@ bool indices_write(const Problem *p, const Val *arg)
 bool indices_any(const Problem *p)
 {
 	for (const Op *op = kernel_first(p->k); op; op = op_next(op))
-		if (op->kind == OP_TILE && HAS_IN(op, INDEX))
+		if (op->kind == OP_NUMBER || (op->kind == OP_TILE && HAS_IN(op, INDEX)))
 			return true;
 	return false;
 }

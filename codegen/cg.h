@@ -220,6 +220,7 @@ bool cg_order_behind(Cg *g, const Op *wait, const char *text);  /* what the grou
 
 /* emit_index.c: notes the indices that the load brought and its other tensor has not. */
 void cg_check_indices(Cg *g, const Op *op);
+void cg_check_number(Cg *g, const Op *op, LLVMValueRef number); /* the same of one */
 /* What is said of a group, where the kernel checks; before: the largest end so far, NULL: it is a
  * count. */
 void cg_check_group(Cg *g, const Op *op, LLVMValueRef group, LLVMValueRef said,

@@ -124,13 +124,12 @@ static void note_if(Cg *g, LLVMValueRef is, const Note *n)
 }
 
 /* -1 says that there is none. */
-static void check_index(Cg *g, const Op *op, LLVMValueRef index, LLVMValueRef extent, int at)
+static void check_index(Cg *g, const Op *op, LLVMValueRef index, LLVMValueRef extent,
+			LLVMValueRef where)
 {
 	LLVMValueRef wide = LLVMBuildSExt(g->b, index, g->m->i64, "");
 	LLVMValueRef out = LLVMBuildICmp(g->b, LLVMIntUGE, wide, extent, "");
 	LLVMValueRef some = LLVMBuildICmp(g->b, LLVMIntNE, index, cg_int32(g, -1), "");
-	LLVMValueRef where = LLVMBuildAdd(g->b, cg_i64(g, IX(op, ELEMENT)),
-					  LLVMConstInt(g->m->i64, (uint64_t)at, false), "");
 	Note n = {KI_INDEX,
 		  IN(op, FROM).val->arg,
 		  IN(op, CHECKED).val->arg,
@@ -141,6 +140,19 @@ static void check_index(Cg *g, const Op *op, LLVMValueRef index, LLVMValueRef ex
 	note_if(g, LLVMBuildAnd(g->b, out, some, ""), &n);
 }
 
+void cg_check_number(Cg *g, const Op *op, LLVMValueRef number)
+{
+	Ctx *c = g->m->ctx;
+	int mode = (int)attrs_int(&op->attrs, A_CHECKS, 0);
+	if (attrs_int(&g->k->attrs, A_CHECKS, 0))
+		noted(g); /* the runtime asks for it, whether there is anything to note or not */
+	if (!HAS_IN(op, CHECKED))
+		return;
+	const Ix *all = layout_size(c, layout_mode(c, IN(op, CHECKED).val->type->layout, mode));
+	const Ix *tiles = ix_ceil_div(c, all, ix_const(c, attrs_int(&op->attrs, A_ROWS, 1)));
+	check_index(g, op, number, cg_i64(g, tiles), cg_i64(g, IX(op, WHICH)));
+}
+
 void cg_check_indices(Cg *g, const Op *op)
 {
 	int mode = (int)attrs_int(&op->attrs, A_CHECKS, 0), n = (int)attrs_int(&op->attrs, A_N, 1),
@@ -148,7 +160,9 @@ void cg_check_indices(Cg *g, const Op *op)
 	LLVMValueRef extent =
 		cg_i64(g, tup_get(IN(op, CHECKED).val->type->layout->shape, mode)->leaf);
 	for (int i = 0; i < n; i++)
-		check_index(g, op, cg_reg(g, cg_val(g, IN(op, TO).val), from + i), extent, i);
+		check_index(g, op, cg_reg(g, cg_val(g, IN(op, TO).val), from + i), extent,
+			    LLVMBuildAdd(g->b, cg_i64(g, IX(op, ELEMENT)),
+					 LLVMConstInt(g->m->i64, (uint64_t)i, false), ""));
 }
 
 /* ------------------------------------------------------------------ groups */

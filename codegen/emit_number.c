@@ -9,6 +9,7 @@ static LLVMValueRef load_number(Cg *g, const Op *op)
 	LLVMValueRef at = cg_global_ptr(g, IN(op, FROM).val, IX(op, WHICH));
 	LLVMValueRef v = LLVMBuildLoad2(g->b, g->m->i32, at, "");
 	LLVMSetAlignment(v, 4);
+	cg_check_number(g, op, v);
 	return v;
 }
 

@@ -381,7 +381,7 @@ static const Rule rules[OP_COUNT] = {
 	[OP_GROUPS_COUNT] = {.kinds = "g", .rule = rule_groups, .needs = {{A_ROWS, ST_ANY}}},
 	[OP_GROUPS_FIND] = {.kinds = "g", .rule = rule_groups, .needs = {{A_ROWS, ST_ANY}}},
 	[OP_GROUPS_AT] = {.kinds = "g", .rule = rule_ends},
-	[OP_NUMBER] = {.kinds = "g", .rule = rule_number},
+	[OP_NUMBER] = {.kinds = "gg", .rule = rule_number},
 	[OP_GRID] = {.kinds = "g", .rule = rule_grid},
 	[OP_TICKETS] = {.kinds = "", .rule = rule_tickets},
 	[OP_TICKET_AT] = {.kinds = "", .rule = rule_ticket},

@@ -59,8 +59,48 @@ static void read_early(Op *op)
 	op_insert_before(at, op);
 }
 
+/* Where a tile begins that the number by itself is the index of (frontend/numbers.c). */
+static const Ix *origin_by(Kernel *k, const Op *op, const Ix *extent, int64_t tile)
+{
+	Ctx *c = k->ctx;
+	const Ix *x = ix_sym(c, op->sym[0]), *zero = ix_int(k, 0);
+	const Ix *tiles = ix_ceil_div(c, extent, ix_int(k, tile));
+	const Ix *after = ix_mul(c, ix_new(c, IX_LT, x, zero), tiles);
+	const Ix *at = ix_new(c, IX_MIN, ix_new(c, IX_MAX, x, after), tiles);
+	return ix_simplify(c, ix_mul(c, at, ix_int(k, tile)), kernel_facts(k));
+}
+
+/* What the number counts tiles of, the first that there is. */
+static void check_number(Kernel *k, Op *op)
+{
+	for (Op *t = kernel_find(k, OP_TILE); t && !HAS_IN(op, CHECKED);
+	     t = op_find_next(t, OP_TILE)) {
+		Val *of = IN(t, OF).val;
+		for (int i = 0; i < t->nix && of->arg >= 0 && !IN(t, OF).at; i++) {
+			int64_t tile =
+				layout_size_int(layout_mode(k->ctx, t->out->type->layout, i));
+			const Ix *all =
+				layout_size(k->ctx, layout_mode(k->ctx, of->type->layout, i));
+			if (!ix_uses(t->ix[i], op->sym[0]) || HAS_IN(op, CHECKED) ||
+			    t->ix[i] != origin_by(k, op, all, tile))
+				continue;
+			op_in(k, op, of, NULL);
+			op_int(k, op, A_CHECKS, i);
+			op_int(k, op, A_ROWS, tile);
+		}
+	}
+}
+
+static void check_numbers(Kernel *k)
+{
+	for (Op *op = kernel_find(k, OP_NUMBER); op; op = op_find_next(op, OP_NUMBER))
+		if (attrs_int(&k->attrs, A_CHECKS, 0))
+			check_number(k, op);
+}
+
 void numbers_read_first(Kernel *k)
 {
+	check_numbers(k);
 	PtrMap bound = {.arena = ctx_arena(k->ctx)};
 	Op *first = kernel_first(k);
 	while (first && (op_rows[first->kind].flags & OPF_DECL || first->kind == OP_LAUNCH ||

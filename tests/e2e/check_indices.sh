@@ -61,6 +61,22 @@ refused scatter 'to.3. is 250, and D has 250 along mode 0' "$root/tests/e2e/scat
 sed 's/bM = 64 \* W, bN = 64/bM = 64, bN = 64 * W/; s/<64,bN,/<64,bM,/; s/schedule {/& swap;/' "$root/tests/e2e/scatter.gemm" >"$scratch/swap.gemm"
 refused 'scatter under swap' 'to.3. is 250, and D has 250 along mode 0' "$scratch/swap.gemm" -Wno-N0401 --size M=150,N=72,K=136,Q=300,T=250 \
 	--in "to=$scratch/to.npy"
+# A number that is the index of a tile: gK[page[b],..].
+cat >"$scratch/number.gemm" <<'EOF'
+kernel gemm(X : f32 (P,M,N):(M*N,N,1), page : s32 (B), D : out f32 (B,M,N):(M*N,N,1)) where N % 4 == 0
+{
+    let gX = X / (1,16,64), gD = D / (1,16,64);
+    for (b,m,n) in gD {
+        gD[b,m,n] <- 2 * gX[page[b],m,n];
+    }
+    schedule { threads 128; }
+}
+EOF
+indices page 6 4 9
+indices nowhere 6 4 -1
+refused number 'page.4. is 9, and X has 8 along mode 0' "$scratch/number.gemm" --size B=6,P=8,M=20,N=72 --in "page=$scratch/page.npy"
+"$dslc" run "$scratch/number.gemm" --size B=6,P=8,M=20,N=72 --in "page=$scratch/nowhere.npy" --device sim --check-indices >"$scratch/out" 2>&1 ||
+	{ echo "-1 says that there is no tile"; cat "$scratch/out"; exit 1; }
 # Of a kernel without indices there is nothing to note, and its PTX is the same.
 for option in '' --check-indices; do
 	# shellcheck disable=SC2086
