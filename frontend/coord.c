@@ -21,6 +21,45 @@ static bool names(const Node *n, const char *name)
 	return found;
 }
 
+/* What a let in `block` names so; NULL: none does. */
+static const Node *bound(const Node *block, const char *name)
+{
+	const Node *found = NULL;
+	for (int i = 0; i < block->kids.n && !found; i++) {
+		const Node *n = block->kids.at[i];
+		bool is = block->kind == N_LET && n->kind == N_BIND && !strcmp(n->name, name);
+		found = is ? n->kids.at[0] : bound(n, name);
+	}
+	return found;
+}
+
+/* The node, or what a let gives its name to. */
+static const Node *meant(const Sema *s, const Node *n)
+{
+	enum { LETS_MOST = 8 };
+	for (int i = 0; n->kind == N_NAME && i < LETS_MOST; i++) {
+		const Node *of = bound(s->body, n->name);
+		if (!of)
+			break;
+		n = of;
+	}
+	return n;
+}
+
+/* Operand B as it lies in the buffer, or in a part of it. Transposed, its rows are summed over; of
+ * what is computed from it, they are rows, too. */
+static int as_b(const Sema *s, const Node *n, const char *buffer)
+{
+	n = meant(s, n);
+	if (n->kind == N_NAME)
+		return strcmp(n->name, buffer) ? 0 : AS_B;
+	if (n->kind == N_TURNED)
+		return 0;
+	if (n->kind == N_INDEX)
+		return as_b(s, n->kids.at[0], buffer);
+	return names(n, buffer) ? AS_A | AS_B : 0;
+}
+
 /* mm(x, sB) reads B from a buffer, and A from one, or from what is computed. */
 static int operand_of_call(Sema *s, const Node *n, const char *buffer)
 {
@@ -28,9 +67,7 @@ static int operand_of_call(Sema *s, const Node *n, const char *buffer)
 	const Symbol *sym = head && head->kind == N_NAME ? scope_find(s, head->name) : NULL;
 	if (!sym || sym->value.kind != V_MMA)
 		return 0;
-	const Node *b = n->kids.at[2];
-	return (names(n->kids.at[1], buffer) ? AS_A : 0) |
-	       (b->kind == N_NAME && !strcmp(b->name, buffer) ? AS_B : 0);
+	return (names(meant(s, n->kids.at[1]), buffer) ? AS_A : 0) | as_b(s, n->kids.at[2], buffer);
 }
 
 static int operand_within(Sema *s, const Node *n, const char *buffer)
@@ -54,7 +91,7 @@ static bool node_alike(const Node *a, const Node *b)
 static bool brings(Sema *s, const Node *copy, const Node *tile, int mode)
 {
 	const Node *to = copy->kind == N_COPY ? copy->kids.at[0] : NULL,
-		   *from = to ? copy->kids.at[1] : NULL;
+		   *from = to ? meant(s, copy->kids.at[1]) : NULL;
 	if (!to || to->kind != N_NAME || from->kind != N_INDEX || tile->kind != N_INDEX ||
 	    from->kids.n != tile->kids.n || from->kids.at[0]->kind != N_NAME ||
 	    mode + 1 >= tile->kids.n)
@@ -81,7 +118,7 @@ static int side_of_coord(Sema *s, const Node *call, const Tile *t, int mode, int
 	int side = side_of(s, t->at[mode]);
 	if (side >= 0 || in_tile)
 		return side >= 0 ? side : in_tile;
-	int as = operand_of(s, s->body, call->kids.at[1], mode);
+	int as = operand_of(s, s->body, meant(s, call->kids.at[1]), mode);
 	if (as != (AS_A | AS_B))
 		return as == AS_B;
 	reject(s, call->loc, D_E0203,
