@@ -90,11 +90,11 @@ static void elementwise(Cg *g, const Op *op)
 /* A size, or a coordinate, is computed where it stands. */
 void emit_SIZEVAL(Cg *g, const Op *op)
 {
-	bool real = op->out->type->elem == EL_F32;
+	bool real = elem_is_float(op->out->type->elem);
 	LLVMValueRef x = real && !cg_fits32(g, IX(op, VALUE)) ? cg_i64(g, IX(op, VALUE))
 							      : cg_i32(g, IX(op, VALUE));
 	Bound *to = cg_bind(g, op->out, 1, cg_elem(g->m, op->out->type->elem));
-	to->reg[0] = real ? LLVMBuildSIToFP(g->b, x, g->m->f32, "") : x;
+	to->reg[0] = real ? LLVMBuildSIToFP(g->b, x, to->type, "") : x;
 }
 
 /* The thread's first element, and how far its registers lie after that one. */

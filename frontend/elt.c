@@ -206,21 +206,31 @@ static Value fold(const EltRow *row, const Value *args)
 	return v;
 }
 
+/* By way of f32 where no one conversion does it. */
+static Val *converted(Sema *s, Loc loc, Val *v, Elem e)
+{
+	const Type *t = v->type;
+	if (!elem_converts(t->elem, e))
+		v = converted(s, loc, v, EL_F32);
+	Op *op = build_in(s, build(s, OP_CVT, loc), v);
+	return op_result(s->kernel, op, "z",
+			 type_like(s, e, t->kind == TY_TILE ? t->layout : NULL));
+}
+
 /* A condition is of any type, and so are numbers and sizes. */
 static Val *operand(Sema *s, const Value *v, Elem e)
 {
-	const Type *t = v->val ? v->val->type : NULL;
-	if (t && t->elem == e)
-		return v->val;
-	Op *op = build(s, t ? OP_CVT : is_size(v) ? OP_SIZEVAL : OP_CONST, v->loc);
-	if (t)
-		build_in(s, op, v->val);
-	else if (is_size(v))
-		op_ix(s->kernel, op, v->ix);
-	else
+	if (v->val)
+		return v->val->type->elem == e ? v->val : converted(s, v->loc, v->val, e);
+	Op *op = build(s, is_size(v) ? OP_SIZEVAL : OP_CONST, v->loc);
+	if (!is_size(v)) {
 		op_real(s->kernel, op, A_VALUE, elem_round(e, value_number(v)));
-	bool tile = t && t->kind == TY_TILE;
-	return op_result(s->kernel, op, "z", type_like(s, e, tile ? t->layout : NULL));
+		return op_result(s->kernel, op, "z", type_elem(s->ctx, e));
+	}
+	op_ix(s->kernel, op, v->ix);
+	Elem at_first = elem_pairs(e) ? EL_F32 : e;
+	Val *size = op_result(s->kernel, op, "z", type_elem(s->ctx, at_first));
+	return at_first == e ? size : converted(s, v->loc, size, e);
 }
 
 /* Read or computed, of several elements. */

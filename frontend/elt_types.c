@@ -42,20 +42,29 @@ static Elem typed_elem(const Value *args, int n)
 	return all;
 }
 
-/* Where none is typed: the integers of a tensor stay what they are beside integers. */
-static Elem untyped_elem(const Value *args, int n)
+/* Of tiles, or of conditions alone: words, if all are and no number has a point; EL_COUNT: none. */
+static Elem words_of(const Value *args, int n, bool conditions)
 {
 	Elem all = EL_COUNT;
 	for (int i = 0; i < n; i++) {
 		Elem e = elt_elem(&args[i]);
-		if (is_number(&args[i]) ? args[i].kind == V_INT : is_size(&args[i]))
+		if (args[i].kind == V_REAL)
+			return EL_F32;
+		if (args[i].kind == V_INT || args[i].is_condition != conditions)
 			continue;
 		if (!elem_is_word(e))
 			return EL_F32;
-		if (all == EL_COUNT || !args[i].is_condition)
-			all = e;
+		all = e;
 	}
-	return all == EL_COUNT ? EL_F32 : all;
+	return all;
+}
+
+/* Where none is typed: the integers of a tensor stay what they are beside integers. */
+static Elem untyped_elem(const Value *args, int n)
+{
+	Elem e = words_of(args, n, false);
+	e = e == EL_COUNT ? words_of(args, n, true) : e;
+	return e == EL_COUNT ? EL_F32 : e;
 }
 
 Elem elt_computed_in(const Value *args, int n)
@@ -84,8 +93,10 @@ Elem elt_operand_type(const EltRow *row, const Value *args, int i, Elem e)
 {
 	if (!has_own_type(row, args, i))
 		return e;
-	Elem own = elt_computed_in(&args[i], 1);
-	return is_number(&args[i]) && row->op != OP_SELECT ? EL_I32 : own;
+	if (is_number(&args[i]))
+		return row->op == OP_SELECT ? EL_F32 : EL_I32;
+	Elem own = args[i].is_condition ? elt_elem(&args[i]) : elt_computed_in(&args[i], 1);
+	return elem_pairs(own) ? EL_F32 : own;
 }
 
 static bool report_elem(Sema *s, const char *what, Elem e, const Value *v)

@@ -328,8 +328,9 @@ static bool run_sizeval(Interp *in, const Op *op)
 	if (!eval(in, IX(op, VALUE), &v))
 		return false;
 	Elem e = op->out->type->elem;
-	element_is(&slot_of(in, op->out)->at, 0,
-		   e == EL_F32 ? (double)(float)v : elem_wrap(e, (double)(int32_t)v));
+	double x = elem_is_float(e) ? (double)v : (double)(int32_t)v;
+	x = e == EL_F32 ? (double)(float)v : elem_is_float(e) ? x : elem_wrap(e, x);
+	element_is(&slot_of(in, op->out)->at, 0, x);
 	return true;
 }
 

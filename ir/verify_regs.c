@@ -163,7 +163,9 @@ const char *sizeval_rule(const Kernel *k, const Op *op)
 {
 	Elem e = op->out->type->elem;
 	(void)k;
-	return e == EL_F32 || elem_is_word(e) ? NULL : "a size is computed with as f32, s32 or u32";
+	return e == EL_F32 || elem_is_wide(e) || elem_is_word(e)
+		       ? NULL
+		       : "a size is computed with as f32, f64, s32 or u32";
 }
 
 /* An integer is one of its type. */
