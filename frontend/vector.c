@@ -198,7 +198,9 @@ static const Layout *view_layout(Sema *s, const Tiling *t, int side, bool tile)
 	for (int i = 0; i <= n; i++) {
 		int mode = i < n ? others[i] : along;
 		const Layout *m = layout_mode(c, l, mode);
-		modes[i] = tile ? layout_new(c, tup_int(c, t->extent[mode]), m->stride) : m;
+		modes[i] =
+			tile ? layout_new(c, tup_int(c, t->extent[mode]), tiling_stride(s, t, mode))
+			     : m;
 	}
 	const Layout *matrix = one_of(c, side, modes[n]->shape, modes[n]->stride);
 	modes[n] = layout_mode(c, matrix, 0);
@@ -221,10 +223,12 @@ static Val *view_of(Sema *s, const Tensor *t, const Layout *l, const char *stem)
 
 static bool report_parts(Sema *s, const Tiling *t, int mode, const Ix *first, Loc loc)
 {
+	bool known = ix_is_const(first, NULL);
 	return reject(s, loc, D_E0211,
 		      "a tile of %" PRId64 " of '%s' may lie in two parts of its mode %d\n"
-		      "a tile's extent divides the first part, %s",
-		      t->extent[mode], t->tensor->name, mode, ix_text(s->ctx, first));
+		      "a tile's extent divides the first part, %s%s",
+		      t->extent[mode], t->tensor->name, mode, ix_text(s->ctx, first),
+		      known ? ", or is a multiple of it" : "");
 }
 
 /* A first part that repeats has one element: the tile is of the other parts, so many elements of
@@ -240,25 +244,34 @@ static bool skip_repeated(Sema *s, const Layout *parts, int64_t *extent, const I
 	return true;
 }
 
-/* The parts of one mode as modes of f: the tile lies in the first, of which it is a whole part. */
-static bool split_mode(Sema *s, const Tile *t, int mode, Tile *f, Tiling *g, Loc loc)
+/* The parts of one mode as modes of f, and in `modes` as the tensor has them: the tile lies in the
+ * first, of which it is a whole part, or packs some, which stay one mode. */
+static bool split_mode(Sema *s, const Tile *t, int mode, Tile *f, Tiling *g, const Layout **modes,
+		       Loc loc)
 {
 	Ctx *c = s->ctx;
 	const Layout *parts = layout_flat(c, layout_mode(c, t->tiling->tensor->layout, mode));
+	const Layout *at[RANK_MAX];
 	int n = layout_rank(parts), from = tiling_repeats(s, t->tiling, mode);
 	int64_t extent = t->tiling->extent[mode];
 	const Ix *x = t->at[mode] ? t->at[mode] : ix_const(c, 0);
-	const Ix *first = tup_get(parts->shape, from)->leaf;
 	if (from && !skip_repeated(s, parts, &extent, &x))
 		return report_parts(s, t->tiling, mode, tup_get(parts->shape, 0)->leaf, loc);
-	if (n > from + 1 && ix_divisor(first, facts_seen(&s->facts)) % extent)
-		return report_parts(s, t->tiling, mode, first, loc);
-	for (int i = 0; i < n; i++) {
-		const Ix *part = i < from ? ix_const(c, 1) : tup_get(parts->shape, i)->leaf;
-		part = i == from ? ix_div(c, part, ix_const(c, extent)) : part;
+	for (int i = 0; i < n; i++)
+		at[i] = layout_mode(c, parts, i);
+	const Layout *own = layout_cat(c, at + from, n - from);
+	int packed = parts_of_tile(c, own->shape, extent, facts_seen(&s->facts));
+	if (!packed)
+		return report_parts(s, t->tiling, mode, at[from]->shape->leaf, loc);
+	for (int i = 0, next; i < n; i = next) {
+		next = i == from ? from + packed : i + 1;
+		const Layout *l = next > i + 1 ? layout_cat(c, at + i, packed) : at[i];
+		const Ix *tiles = i < from ? ix_const(c, 1) : layout_size(c, l);
+		tiles = i == from ? ix_div(c, tiles, ix_const(c, extent)) : tiles;
+		modes[g->rank] = l;
 		g->extent[g->rank] = i == from ? extent : 1;
-		f->at[g->rank++] = i + 1 < n ? ix_mod(c, x, part) : x;
-		x = i + 1 < n ? ix_div(c, x, part) : x;
+		f->at[g->rank++] = next < n ? ix_mod(c, x, tiles) : x;
+		x = next < n ? ix_div(c, x, tiles) : x;
 	}
 	return true;
 }
@@ -269,16 +282,17 @@ static const Tile *flat_tile(Sema *s, const Tile *t, Loc loc)
 	Tile *f = NEW(s->arena, Tile);
 	Tiling *g = NEW(s->arena, Tiling);
 	Tensor *flat = NEW(s->arena, Tensor);
+	const Layout *modes[RANK_MAX];
 	*flat = *t->tiling->tensor;
-	flat->layout = layout_flat(s->ctx, flat->layout);
 	*g = (Tiling){.tensor = flat};
 	*f = (Tile){.tiling = g};
 	f->names = t->names;
 	for (int i = 0; i < t->tiling->rank; i++) {
 		f->gather = i == t->gather ? g->rank : f->gather;
-		if (!split_mode(s, t, i, f, g, loc))
+		if (!split_mode(s, t, i, f, g, modes, loc))
 			return NULL;
 	}
+	flat->layout = layout_cat(s->ctx, modes, g->rank);
 	return f;
 }
 

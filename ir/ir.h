@@ -84,6 +84,14 @@ typedef struct {
 ModeList type_modes(Ctx *c, const Type *t);
 /* Those that a tensor map has, in its order; none where no stride is known to be 1. */
 ModeList layout_map_modes(const Layout *l);
+/* A leaf of a layout whose modes may have parts, counted over all: part of which mode it is. */
+typedef struct {
+	int mode, part;
+} ModePart;
+ModePart layout_part(const Layout *l, int leaf);
+/* Of the parts of a mode, the first the fastest, how many a tile of so many elements takes: all of
+ * each but the last. 0: it may begin or end within one. */
+int parts_of_tile(Ctx *c, const Tup *parts, int64_t extent, IxFacts facts);
 int map_coordinate(const Layout *l,
 		   int mode); /* which of a map's coordinates is that mode's; -1: none */
 /* What the map describes: its tensor's layout; or of a map with ragged=, two modes more, by which a

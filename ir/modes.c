@@ -41,17 +41,47 @@ ModeList type_modes(Ctx *c, const Type *t)
 	return m;
 }
 
+ModePart layout_part(const Layout *l, int leaf)
+{
+	int mode = 0;
+	while (leaf >= tup_rank(tup_get(l->shape, mode)))
+		leaf -= tup_rank(tup_get(l->shape, mode++));
+	return (ModePart){mode, leaf};
+}
+
+int parts_of_tile(Ctx *c, const Tup *parts, int64_t extent, IxFacts facts)
+{
+	int64_t whole = 1, part;
+	for (int i = 0; i + 1 < tup_rank(parts); i++) {
+		const Ix *x = ix_simplify(c, tup_get(parts, i)->leaf, facts);
+		if (ix_divisor(ix_mul(c, ix_const(c, whole), x), facts) % extent == 0)
+			return i + 1;
+		if (!ix_is_const(x, &part) || part < 1 || extent / whole % part)
+			return 0;
+		whole *= part;
+	}
+	return tup_rank(parts);
+}
+
+static bool has_stride(const Layout *l, int leaf, int64_t stride)
+{
+	ModePart p = layout_part(l, leaf);
+	return ix_is(tup_get(tup_get(l->stride, p.mode), p.part)->leaf, stride);
+}
+
 ModeList layout_map_modes(const Layout *l)
 {
 	ModeList m = {0};
-	int rank = tup_rank(l->stride), unit = 0;
-	while (unit < rank && !ix_is(tup_get(l->stride, unit)->leaf, 1))
+	int rank = 0, unit = 0;
+	for (int i = 0; i < tup_rank(l->shape); i++)
+		rank += tup_rank(tup_get(l->shape, i));
+	while (unit < rank && !has_stride(l, unit, 1))
 		unit++;
 	if (unit == rank)
 		return m;
 	add(&m, unit);
 	for (int i = 0; i < rank; i++)
-		if (i != unit && !ix_is(tup_get(l->stride, i)->leaf, 0))
+		if (i != unit && !has_stride(l, i, 0))
 			add(&m, i);
 	return m;
 }

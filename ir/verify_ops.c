@@ -301,14 +301,14 @@ static const char *rule_view(const Kernel *k, const Op *op)
 {
 	const Type *of = IN(op, OF).val->type, *to = op->out->type;
 	const Layout *modes = layout_flat(k->ctx, of->layout);
+	const Layout *view = layout_flat(k->ctx, to->layout);
 	if (IN(op, OF).val->arg < 0)
 		return "a view is of an argument";
 	if (of->elem != to->elem)
 		return "a view has its tensor's element type";
-	if (layout_rank(modes) > MODES_MOST || layout_rank(to->layout) > MODES_MOST ||
+	if (layout_rank(modes) > MODES_MOST || layout_rank(view) > MODES_MOST ||
 	    of->layout->offset != to->layout->offset || of->layout->swizzle.b ||
-	    to->layout->swizzle.b || !modes_among(modes, to->layout) ||
-	    !modes_among(to->layout, modes))
+	    to->layout->swizzle.b || !modes_among(modes, view) || !modes_among(view, modes))
 		return "a view has its tensor's modes, and else modes of one element";
 	return NULL;
 }
@@ -468,20 +468,25 @@ static const Rule rules[OP_COUNT] = {
 
 /* ------------------------------------------------------------------ what every op obeys */
 /* Whether no mode of several elements has one for all. */
-static bool is_one_to_one(const Layout *l)
+static bool is_one_to_one(const Tup *shape, const Tup *stride)
 {
-	for (int m = 0; m < tup_rank(l->shape); m++)
-		if (!tup_is_leaf(tup_get(l->stride, m)) || (!ix_is(tup_get(l->shape, m)->leaf, 1) &&
-							    ix_is(tup_get(l->stride, m)->leaf, 0)))
+	if (tup_is_leaf(shape))
+		return ix_is(shape->leaf, 1) || !ix_is(stride->leaf, 0);
+	for (int m = 0; m < shape->n; m++)
+		if (!is_one_to_one(shape->at[m], stride->at[m]))
 			return false;
 	return true;
 }
 
 static const Val *tensor_of(const Val *v, bool joined)
 {
-	while (v->def && (v->def->kind == OP_TILE ||
-			  (v->def->kind == OP_VIEW && (joined || is_one_to_one(v->type->layout)))))
-		v = IN(v->def, OF).val;
+	for (; v->def; v = IN(v->def, OF).val) {
+		const Layout *l = v->type->layout;
+		bool viewed =
+			v->def->kind == OP_VIEW && (joined || is_one_to_one(l->shape, l->stride));
+		if (v->def->kind != OP_TILE && !viewed)
+			break;
+	}
 	return v;
 }
 

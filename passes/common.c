@@ -189,22 +189,28 @@ int64_t widest_access(const Kernel *k)
 bool tile_ends_whole(const Kernel *k, const Val *tile, int fast, int n)
 {
 	const Layout *tensor = IN(tile->def, OF).val->type->layout;
-	const Ix *extent = tup_get(tensor->shape, tile_mode(k, tile, fast))->leaf;
-	return ix_divisor(extent, kernel_facts(k)) % n == 0;
+	const Tup *extent = tup_get(tensor->shape, tile_mode(k, tile, fast));
+	return ix_divisor(tup_product(k->ctx, extent), kernel_facts(k)) % n == 0;
+}
+
+bool strides_are_multiples(const Kernel *k, const Layout *l, int except, int64_t n)
+{
+	IxFacts facts = kernel_facts(k);
+	for (int m = 0; m < tup_rank(l->stride); m++)
+		for (int i = 0; i < tup_rank(tup_get(l->stride, m)) && m != except; i++)
+			if (ix_divisor(tup_get(tup_get(l->stride, m), i)->leaf, facts) % n)
+				return false;
+	return true;
 }
 
 /* Whether a multiple of n along the tile's mode `fast` is one in memory, and no row ends within
  * n, unless the program asks for vectors all the same. */
 bool tile_in_vectors(const Kernel *k, const Val *tile, int fast, int n)
 {
-	const Layout *tensor = IN(tile->def, OF).val->type->layout;
-	IxFacts facts = kernel_facts(k);
 	int mode = tile_mode(k, tile, fast);
-	if (!ix_is(tile_stride(k, tile, fast), 1) || mode == tile_end_mode(k, tile))
+	if (!ix_is(tile_stride(k, tile, fast), 1) || mode == tile_end_mode(k, tile) ||
+	    !strides_are_multiples(k, IN(tile->def, OF).val->type->layout, mode, n))
 		return false;
-	for (int m = 0; m < tup_rank(tensor->stride); m++)
-		if (m != mode && ix_divisor(tup_get(tensor->stride, m)->leaf, facts) % n)
-			return false;
 	return attrs_get(&k->attrs, A_VECTOR) || tile_ends_whole(k, tile, fast, n);
 }
 
@@ -468,13 +474,54 @@ const Ix *tile_at(const Kernel *k, const Val *tile, int mode)
 const Ix *tile_stride(const Kernel *k, const Val *tile, int mode)
 {
 	const Layout *l = IN(tile->def, OF).val->type->layout;
-	return tup_get(tup_flatten(k->ctx, tup_get(l->stride, tile_mode(k, tile, mode))), 0)->leaf;
+	const Tup *parts = tup_flatten(k->ctx, tup_get(l->stride, tile_mode(k, tile, mode)));
+	int at = 0;
+	while (at + 1 < tup_rank(parts) && ix_is(tup_get(parts, at)->leaf, 1))
+		at++;
+	return tup_get(parts, at)->leaf;
 }
 
 const Ix *tile_extent(const Kernel *k, const Val *tile, int mode)
 {
 	const Layout *l = IN(tile->def, OF).val->type->layout;
-	return tup_get(l->shape, tile_mode(k, tile, mode))->leaf;
+	return tup_product(k->ctx, tup_get(l->shape, tile_mode(k, tile, mode)));
+}
+
+static const Ix *known(Ctx *c, void *k, const Ix *x)
+{
+	return ix_simplify(c, x, kernel_facts(k));
+}
+
+/* The parts of a mode of the tile's tensor, as numbers where facts say so. */
+static const Tup *tile_parts(const Kernel *k, const Val *tile, int mode)
+{
+	const Tup *parts = tup_get(IN(tile->def, OF).val->type->layout->shape, mode);
+	return tup_is_leaf(parts) ? parts : tup_map(k->ctx, parts, known, (Kernel *)(uintptr_t)k);
+}
+
+/* Along a part of a mode, of so many rows that begin at a multiple of their number; 0: they begin
+ * or end within a part. */
+static int64_t rows_in_part(const Tup *parts, int part, int64_t rows)
+{
+	int64_t n = rows;
+	for (int i = 0; i <= part; i++, rows /= n) {
+		n = rows;
+		if (i + 1 == tup_rank(parts))
+			break;
+		int64_t all = tv_leaf(tup_get(parts, i));
+		if (all % rows && rows % all)
+			return 0;
+		n = all < rows ? all : rows;
+	}
+	return n;
+}
+
+bool tile_is_box(const Kernel *k, const Val *tile, int mode, int64_t rows)
+{
+	const Tup *parts = tile_parts(k, tile, tile_mode(k, tile, mode));
+	return tup_is_leaf(parts) ||
+	       (rows_in_part(parts, tup_rank(parts) - 1, rows) &&
+		ix_divisor(tile_at(k, tile, mode), kernel_facts(k)) % rows == 0);
 }
 
 int tile_end_mode(const Kernel *k, const Val *tile)
@@ -523,10 +570,12 @@ Op *kernel_map(Kernel *k, Loc loc, const Val *tile, SlotForm f)
 	int ragged = -1;
 	int64_t box[MODES_MOST] = {1, 1, 1, 1, 1};
 	for (int i = 0; i < modes.n; i++) {
-		ragged = modes.at[i] == tile_end_mode(k, tile) ? own.at[i] : ragged;
-		bool matrix = modes.at[i] == tile_mode(k, tile, 0) ||
-			      modes.at[i] == tile_mode(k, tile, 1);
-		box[i] = !i ? f.span : matrix && !tile_indices(tile) ? f.rows : 1;
+		ModePart p = layout_part(view->type->layout, modes.at[i]);
+		const Tup *parts = tile_parts(k, tile, p.mode);
+		ragged = p.mode == tile_end_mode(k, tile) ? own.at[i] : ragged;
+		bool rows = p.mode == tile_mode(k, tile, 0) || p.mode == tile_mode(k, tile, 1);
+		rows = rows && !tile_indices(tile);
+		box[i] = !i ? f.span : rows ? rows_in_part(parts, p.part, f.rows) : 1;
 	}
 	int rank = modes.n + (ragged < 0 ? 0 : 2);
 	Op *map = map_find(k, tensor, box, rank, f.swizzle, ragged);
@@ -543,20 +592,31 @@ Op *kernel_map(Kernel *k, Loc loc, const Val *tile, SlotForm f)
 	return map;
 }
 
+const Ix *ix_in_part(const Kernel *k, const Ix *x, const Tup *parts, int part)
+{
+	if (tup_is_leaf(parts))
+		return x;
+	parts = tup_map(k->ctx, parts, known, (Kernel *)(uintptr_t)k);
+	x = ix_simplify(k->ctx, x, kernel_facts(k));
+	return tup_get(tup_idx2crd(k->ctx, x, parts), part)->leaf;
+}
+
 void op_box(Kernel *k, Op *op, const Val *tile, const Ix *const more[2])
 {
-	ModeList modes = layout_map_modes(IN(tile->def, OF).val->type->layout);
+	const Layout *l = IN(tile->def, OF).val->type->layout;
+	ModeList modes = layout_map_modes(l);
 	const Ix *end = IN(tile->def, OF).at, *to[3] = {0};
 	for (int i = 0; i < modes.n; i++) {
-		const Ix *at = tile->def->ix[modes.at[i]];
+		ModePart p = layout_part(l, modes.at[i]);
+		const Ix *at = tile->def->ix[p.mode];
 		for (int m = 0; m < 2; m++)
-			if (modes.at[i] == tile_mode(k, tile, m))
+			if (p.mode == tile_mode(k, tile, m))
 				at = ix_add(k->ctx, at, more[m]);
-		if (modes.at[i] == tile_end_mode(k, tile)) {
+		if (p.mode == tile_end_mode(k, tile)) {
 			ragged_at(k->ctx, at, end, to);
 			at = to[0];
 		}
-		op_ix(k, op, at);
+		op_ix(k, op, ix_in_part(k, at, tup_get(l->shape, p.mode), p.part));
 	}
 	for (int i = 1; end && i < 3; i++)
 		op_ix(k, op, to[i]);

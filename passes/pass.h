@@ -26,6 +26,8 @@ Op *op_after(Kernel *k, Op *at, OpKind kind); /* a new op right after / before /
 Op *op_before(Kernel *k, Op *at, OpKind kind);
 Op *op_append(Kernel *k, Block *b, OpKind kind, Loc loc);
 const Ix *ix_int(const Kernel *k, int64_t v);
+/* The coordinate along a part of a mode, of the mode's element x. */
+const Ix *ix_in_part(const Kernel *k, const Ix *x, const Tup *parts, int part);
 bool op_is_mma(const Op *op);                       /* of any stage */
 bool op_is_atom(const Op *op);                      /* of the warp stage: mma or copy of tiles */
 bool kernel_multiplies(const Kernel *k);            /* has an mma */
@@ -81,7 +83,12 @@ const Layout *layout_in_order(Ctx *c, const Layout *l, const int *at);
 /* A tile of a tensor as its matrix: modes of the tensor. */
 int tile_mode(const Kernel *k, const Val *tile, int mode);
 const Ix *tile_at(const Kernel *k, const Val *tile, int mode); /* where it begins */
+/* Of a mode of parts, the first that is not 1: its elements are not contiguous. */
 const Ix *tile_stride(const Kernel *k, const Val *tile, int mode);
+/* Whether rows of the tile, so many from a multiple of their number on, are one box of a map. */
+bool tile_is_box(const Kernel *k, const Val *tile, int mode, int64_t rows);
+/* Of all modes but one. */
+bool strides_are_multiples(const Kernel *k, const Layout *l, int except, int64_t n);
 bool tile_in_vectors(const Kernel *k, const Val *tile, int fast, int n);
 bool tile_ends_whole(const Kernel *k, const Val *tile, int fast, int n); /* its tensor does */
 int64_t widest_access(const Kernel *k); /* that a thread loads or stores at once, at most */

@@ -10,11 +10,9 @@
 static bool in_units(const Kernel *k, const Val *tile, int fast, int n)
 {
 	const Layout *tensor = IN(tile->def, OF).val->type->layout;
-	IxFacts facts = kernel_facts(k);
-	for (int m = 0; m < tup_rank(tensor->stride); m++)
-		if (m != fast && ix_divisor(tup_get(tensor->stride, m)->leaf, facts) % n)
-			return false;
-	return ix_divisor(tup_get(tensor->shape, fast)->leaf, facts) % n == 0;
+	const Ix *extent = tup_product(k->ctx, tup_get(tensor->shape, fast));
+	return strides_are_multiples(k, tensor, fast, n) &&
+	       ix_divisor(extent, kernel_facts(k)) % n == 0;
 }
 
 static bool moves(const Copying *c, const CopyRow *row, SlotForm f)

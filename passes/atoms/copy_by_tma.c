@@ -10,6 +10,11 @@
 static Fit box_fits(const Copying *c, SlotForm f, Refusal *why)
 {
 	int max = target_by_name(c->k->target)->box_max;
+	const Val *tile = IN(c->op, FROM).val;
+	if (!tile_is_box(c->k, tile, 1 - f.fast, f.rows))
+		return way_refuse(c, why, D_E0405,
+				  "rows of %s begin or end within a part of a mode",
+				  IN(tile->def, OF).val->name);
 	if (f.rows <= max)
 		return FIT_YES;
 	return way_refuse(

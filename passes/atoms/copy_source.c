@@ -14,9 +14,9 @@ bool is_sure(const Kernel *k, const Ix *stride, int bytes)
 }
 
 /* Matrices of a batch lie where TMA can take them. */
-static bool strides_fit(const Val *tile)
+static bool strides_fit(const Kernel *k, const Val *tile)
 {
-	const Layout *l = IN(tile->def, OF).val->type->layout;
+	const Layout *l = layout_flat(k->ctx, IN(tile->def, OF).val->type->layout);
 	ModeList modes = layout_map_modes(l);
 	for (int i = 1; i < modes.n; i++)
 		if (!tma_takes_stride(tup_get(l->stride, modes.at[i])->leaf,
@@ -31,13 +31,13 @@ static bool stays_in_place(const Epilogue *e, const Val *tile, int fast)
 {
 	const Val *tensor = IN(tile->def, OF).val, *arg = tensor_arg(tensor);
 	int bytes = elem_rows[tile->type->elem].bits / 8;
-	ModeList modes = layout_map_modes(tensor->type->layout);
+	const Layout *l = layout_flat(e->k->ctx, tensor->type->layout);
+	ModeList modes = layout_map_modes(l);
 	if (!e->k->args.at[arg->arg].is_out)
 		return true;
 	bool sure = is_sure(e->k, tile_extent(e->k, tile, fast), bytes);
 	for (int i = 1; i < modes.n; i++)
-		sure &= is_sure(e->k, tup_get(tensor->type->layout->stride, modes.at[i])->leaf,
-				bytes);
+		sure &= is_sure(e->k, tup_get(l->stride, modes.at[i])->leaf, bytes);
 	return sure;
 }
 
@@ -69,8 +69,10 @@ Fit fits_source(Copying *c, Refusal *why)
 		why->text = "warpgroups lie side by side along n";
 	else if (!ix_is(tile_stride(e->k, tile, f.fast), 1))
 		why->text = NO_LINES;
+	else if (!tile_is_box(e->k, tile, 1 - f.fast, f.rows))
+		why->text = NO_BOX;
 	else if (!tma_takes_stride(tile_stride(e->k, tile, 1 - f.fast), bytes) ||
-		 !strides_fit(tile))
+		 !strides_fit(e->k, tile))
 		why->text = "its strides are not multiples of 16 bytes";
 	else if (f.fast == 0 && !is_sure(e->k, tile_stride(e->k, tile, 1), bytes))
 		why->text = "only the launch knows whether TMA takes its columns";

@@ -165,7 +165,7 @@ static Fit both(Fit a, Fit b)
 /* Whether rows, and matrices of a batch, are whole units apart. */
 static Fit strides_legal(const Epilogue *e, const char **why)
 {
-	const Layout *l = IN(e->tile, OF).val->type->layout;
+	const Layout *l = layout_flat(e->k->ctx, IN(e->tile, OF).val->type->layout);
 	ModeList modes = layout_map_modes(l);
 	Fit all = FIT_YES;
 	for (int i = 1; i < modes.n; i++) {
@@ -357,6 +357,10 @@ Fit fits_chunks(Copying *c, Refusal *why)
 	Fit tma = given_slots(e) == 0 ? FIT_NO : legal(e, &why->text);
 	if (tma == FIT_NO || (why->text = cut(e)) || (why->text = too_many_slots(e)))
 		return FIT_NO;
+	if (!tile_is_box(e->k, e->tile->out, e->m_fast, e->chunk.rows)) {
+		why->text = NO_BOX;
+		return FIT_NO;
+	}
 	if (program_loop(e))
 		find_origins(e); /* what it is computed from is read in each iteration */
 	else

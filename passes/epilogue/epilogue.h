@@ -72,6 +72,7 @@ Origin *origin_of(const Epilogue *e, const Val *v);
 const Ix *turn_of(const Epilogue *e); /* the iteration of the loop over tiles */
 Val *buffer_new(Kernel *k, Loc loc, const Val *tensor, const char *ring_name, SlotForm m,
 		int slots);
+#define NO_BOX          "a chunk's rows begin or end within a part of a mode"
 #define NO_LINES        "neither its rows nor its columns are contiguous"
 #define BEGINS_ANYWHERE "a group begins at any row, and TMA at multiples of 16 bytes"
 

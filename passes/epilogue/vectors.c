@@ -84,7 +84,7 @@ static SlotForm form_of(const Val *v)
 /* Other strides than its own are sure to be what TMA takes. */
 static bool strides_fit(const Epilogue *e, const Val *tile, int bytes)
 {
-	const Layout *l = IN(tile->def, OF).val->type->layout;
+	const Layout *l = layout_flat(e->k->ctx, IN(tile->def, OF).val->type->layout);
 	ModeList modes = layout_map_modes(l);
 	for (int i = 1; i < modes.n; i++)
 		if (!is_sure(e->k, tup_get(l->stride, modes.at[i])->leaf, bytes))

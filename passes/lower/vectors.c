@@ -133,14 +133,21 @@ static const CopyRow *vector_of(Kernel *k, const Op *op)
 	panic("no atom of %s", op_rows[op->kind].name);
 }
 
+/* Of a mode with parts, the last has the end. */
 const Ix *op_inside_tensor(Kernel *k, Op *guard, const Val *tensor, const Ix *const *at)
 {
 	Ctx *c = k->ctx;
 	const Layout *l = tensor->type->layout;
 	const Ix *offset = ix_int(k, 0);
 	for (int m = 0; m < tup_rank(l->shape); m++) {
-		op_ix(k, guard, ix_new(c, IX_LT, at[m], tup_get(l->shape, m)->leaf));
-		offset = ix_add(c, offset, ix_mul(c, at[m], tup_get(l->stride, m)->leaf));
+		const Tup *parts = tup_get(l->shape, m), *stride = tup_get(l->stride, m);
+		int last = tup_rank(parts) - 1;
+		for (int i = 0; i <= last; i++) {
+			const Ix *x = ix_in_part(k, at[m], parts, i);
+			offset = ix_add(c, offset, ix_mul(c, x, tup_get(stride, i)->leaf));
+			if (i == last)
+				op_ix(k, guard, ix_new(c, IX_LT, x, tup_get(parts, i)->leaf));
+		}
 	}
 	return offset;
 }
@@ -310,7 +317,7 @@ static void lower_rest(Kernel *k, Op *op, Block *to, Vector v, int fast, int wid
 	Ctx *c = k->ctx;
 	const Val *tile = tile_side(op);
 	int mode = tile_mode(k, tile, fast);
-	const Ix *extent = tup_get(IN(tile->def, OF).val->type->layout->shape, mode)->leaf;
+	const Ix *extent = tile_extent(k, tile, fast);
 	Op *cut = op_append(k, to, OP_IF, op->loc);
 	op_ix(k, cut, ix_new(c, IX_LE, extent, ix_add(c, v.p.at[mode], ix_int(k, width - 1))));
 	Op *loop = op_append(k, op_body(k, cut), OP_FOR, op->loc);
@@ -360,7 +367,8 @@ static bool is_filled(const Kernel *k, const Val *tile, int mode)
 {
 	int64_t n = val_extent(tile, mode);
 	IxFacts facts = kernel_facts(k);
-	const Ix *extent = tup_get(IN(tile->def, OF).val->type->layout->shape, mode)->leaf;
+	const Tup *shape = IN(tile->def, OF).val->type->layout->shape;
+	const Ix *extent = tup_product(k->ctx, tup_get(shape, mode));
 	return kernel_cluster_ctas(k) == 1 && ix_divisor(extent, facts) % n == 0 &&
 	       ix_divisor(tile->def->ix[mode], facts) % n == 0;
 }
@@ -369,11 +377,10 @@ static bool is_filled(const Kernel *k, const Val *tile, int mode)
 static void edge_conditions(Kernel *k, const Op *op, Op *loop, Op *fill, const Place *p)
 {
 	const Val *tile = tile_side(op);
-	const Tup *shape = IN(tile->def, OF).val->type->layout->shape;
 	for (int i = 0; i < 2; i++) {
 		int m = tile_mode(k, tile, i);
 		const Ix *end =
-			m == tile_end_mode(k, tile) ? end_of_tile(op) : tup_get(shape, m)->leaf;
+			m == tile_end_mode(k, tile) ? end_of_tile(op) : tile_extent(k, tile, i);
 		if (!attrs_get(&op->attrs, A_EDGES)->i[i] || is_filled(k, tile, m))
 			continue;
 		const Ix *left = ix_sub(k->ctx, end, p->from[i]);

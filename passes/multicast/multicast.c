@@ -63,10 +63,13 @@ static Same same_load(const Kernel *k, const Op *load)
 	SameFrame f = {k->ctx, kernel_facts(k), kernel_cluster_ctas(k)};
 	const Val *tile = IN(load, FROM).val, *indices = tile_indices(tile);
 	const Ix *origin[2 * MODES_MOST + 1], *end = IN(tile->def, OF).at;
-	ModeList modes = layout_map_modes(IN(tile->def, OF).val->type->layout);
+	const Layout *l = IN(tile->def, OF).val->type->layout;
+	ModeList modes = layout_map_modes(l);
 	int n = 0;
-	for (int i = 0; i < modes.n; i++)
-		origin[n++] = same_resolve(k, load, tile->def->ix[modes.at[i]]);
+	for (int i = 0; i < modes.n; i++) {
+		int mode = layout_part(l, modes.at[i]).mode;
+		origin[n++] = same_resolve(k, load, tile->def->ix[mode]);
+	}
 	if (end)
 		origin[n++] = same_resolve(k, load, end);
 	for (int i = 0; indices && i < indices->def->nix; i++)
@@ -101,13 +104,21 @@ static bool loads_apart(const Kernel *k, const Op *load)
 	       ring_filled_by_lanes(k, ring); /* of this CTA alone: nobody fills for another */
 }
 
+/* Rows of a swizzle that a slice may begin at; 1: slices would be no boxes of the tensor. */
+static int parts_of(Kernel *k, const Op *load, const Same *same, Issue wanted)
+{
+	SlotForm m = form_of(k, load);
+	int parts = m.rows / ATOM_ROWS, n = share_load(k->ctx, same, wanted, parts).slices;
+	return tile_is_box(k, IN(load, FROM).val, 1 - m.fast, m.rows / n) ? parts : 1;
+}
+
 int slices_of(Kernel *k, const Op *load)
 {
 	if (kernel_cluster_ctas(k) == 1 || loads_apart(k, load))
 		return 1;
 	Same same = same_load(k, load);
-	return share_load(k->ctx, &same, issue_wanted(k, load), form_of(k, load).rows / ATOM_ROWS)
-		.slices;
+	Issue wanted = issue_wanted(k, load);
+	return share_load(k->ctx, &same, wanted, parts_of(k, load, &same, wanted)).slices;
 }
 
 static void share_load_op(Kernel *k, Op *load, bool apart, Releases *all)
@@ -115,8 +126,9 @@ static void share_load_op(Kernel *k, Op *load, bool apart, Releases *all)
 	SlotForm m = form_of(k, load);
 	Same same = same_load(k, load);
 	Issue wanted = apart ? ISSUE_EACH : issue_wanted(k, load);
-	Share s = share_load(k->ctx, &same, wanted, m.rows / ATOM_ROWS);
-	why_share(k, load, &same, &s, wanted, m.rows / ATOM_ROWS, apart);
+	int parts = parts_of(k, load, &same, wanted);
+	Share s = share_load(k->ctx, &same, wanted, parts);
+	why_share(k, load, &same, &s, wanted, parts, apart);
 	releases_add(all, same.ranks, &s);
 	if (s.issue != ISSUE_EACH)
 		share(k, load, &s, m);

@@ -15,14 +15,14 @@ static bool is_plain_tile(Ctx *c, const Val *v)
 	const Op *def = v->def;
 	const Layout *l = def && def->kind == OP_TILE ? IN(def, OF).val->type->layout : NULL;
 	return l && tensor_arg(IN(def, OF).val)->arg >= 0 && layout_rank(l) <= MODES_MOST &&
-	       tup_is_flat(l->shape) && tup_is_flat(l->stride) && type_modes(c, v->type).n == 2;
+	       tup_depth(l->shape) <= 2 && type_modes(c, v->type).n == 2;
 }
 
 static const char *plain_modes(const Kernel *k, const Op *op)
 {
 	const Layout *l = IN(op, OF).val->type->layout;
 	(void)k;
-	return tup_is_flat(l->shape) && tup_is_flat(l->stride)
+	return tup_depth(l->shape) <= 1 + (IN(op, OF).val->def != NULL)
 		       ? NULL
 		       : "modes have no parts: pass modes makes them modes of their own";
 }

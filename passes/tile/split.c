@@ -151,7 +151,7 @@ static bool ends_with_tensor(Kernel *k, const Op *loop, const Op *copy)
 		if (mode < 0)
 			continue;
 		const Op *group = group_along(k, tile, mode);
-		const Ix *all = tup_get(l->shape, mode)->leaf;
+		const Ix *all = tup_product(k->ctx, tup_get(l->shape, mode));
 		const Ix *extent = group ? ix_sym(k->ctx, group->sym[2]) : all;
 		const Ix *trips = ix_ceil_div(k->ctx, extent, ix_int(k, step));
 		if (!goes_over(k, loop, copy, in->sym[0], trips))
