@@ -470,12 +470,25 @@ static bool is_by_pairs(const Op *frag)
 	return pairs;
 }
 
+/* wgmma's A that other values are moved to, as from one iteration to the next. */
+static bool is_carried_operand(const Op *frag)
+{
+	bool read = false, moved = false;
+	for (const Op *op = frag; op; op = op_next(op)) {
+		read |= op->kind == OP_WGMMA && IN(op, A).val == frag->out;
+		moved |= op->kind == OP_MOVE && IN(op, TO).val == frag->out;
+	}
+	return read && moved;
+}
+
 /* 0: each is by itself. */
 static int elements_of_word(const Op *frag)
 {
 	int per = 32 / elem_rows[frag->out->type->elem].bits;
 	if (is_by_pairs(frag))
 		return 2;
+	if (per > 1 && is_carried_operand(frag))
+		return per;
 	for (const Op *op = per > 1 ? frag : NULL; op; op = op_next(op))
 		if (takes_words(op, frag->out))
 			return per;

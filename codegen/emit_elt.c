@@ -111,8 +111,12 @@ void emit_SERIES(Cg *g, const Op *op)
 void emit_MOVE(Cg *g, const Op *op)
 {
 	const Bound *to = cg_val(g, IN(op, TO).val), *from = cg_val(g, IN(op, FROM).val);
-	for (int i = 0; i < to->n; i++)
-		cg_set_reg(g, to, i, cg_reg(g, from, i));
+	bool words = to->packed && !cg_by_pairs(to);
+	for (int i = 0; i < (words ? cg_words(to) : to->n); i++)
+		if (words)
+			cg_set_word(g, to, i, cg_packed(g, from, i));
+		else
+			cg_set_reg(g, to, i, cg_reg(g, from, i));
 }
 
 void emit_ADD_TO(Cg *g, const Op *op)

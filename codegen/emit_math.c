@@ -171,6 +171,7 @@ V value_SQRT(Cg *g, V *x)
 
 VALUE(RSQRT, cg_call(g, "llvm.nvvm.rsqrt.approx.f", NULL, x, 1))
 VALUE(EXP2, power_of_2(g, x[0]))
+VALUE(EXP2_APPROX, normal_power_of_2(g, x[0]))
 
 /* max.f32 gives the operand that is a number, and 0 of the two zeros that is not negative. */
 VALUE(RELU, largest(g, x[0], like(x[0], 0)))

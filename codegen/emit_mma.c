@@ -195,6 +195,6 @@ void emit_WGMMA_WAIT(Cg *g, const Op *op)
 	LLVMValueRef n = LLVMConstInt(g->m->i64, (uint64_t)groups, false);
 	char text[64];
 	snprintf(text, sizeof text, "wgmma.wait_group.sync.aligned %d;", (int)groups);
-	if (groups || !cg_order_behind(g, op, text))
+	if (!cg_order_behind(g, op, text))
 		cg_call(g, "llvm.nvvm.wgmma.wait_group.sync.aligned", NULL, &n, 1);
 }

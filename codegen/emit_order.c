@@ -7,6 +7,8 @@
  * ->  asm volatile ("wgmma.fence.sync.aligned;" : "+f"(acc[0]), ..., "+r"(P[0 .. 1]), ...) */
 #include "codegen/cg.h"
 
+#include <limits.h>
+
 typedef VEC(const Val *) Vals;
 
 static void add(Cg *g, Vals *v, const Val *val)
@@ -88,10 +90,13 @@ static void take(Cg *g, LLVMValueRef result, int n, const Vals *accs, const Vals
 					   : LLVMBuildExtractValue(g->b, result, (unsigned)at, ""));
 	for (int i = 0; i < operands->n; i++) {
 		Bound *v = cg_val(g, operands->at[i]);
-		v->bits = NEWN(g->arena, LLVMValueRef, words_of(v));
+		LLVMValueRef *words = NEWN(g->arena, LLVMValueRef, words_of(v));
 		for (int w = 0; w < words_of(v); w++, at++)
-			v->bits[w] = n == 1 ? result
-					    : LLVMBuildExtractValue(g->b, result, (unsigned)at, "");
+			words[w] = n == 1 ? result
+					  : LLVMBuildExtractValue(g->b, result, (unsigned)at, "");
+		for (int w = 0; v->mutable && w < words_of(v); w++)
+			cg_set_bits(g, v, w * (v->n / words_of(v)), words[w]);
+		v->bits = v->mutable ? NULL : words;
 	}
 }
 
@@ -143,12 +148,52 @@ bool cg_order_before(Cg *g, const Op *fence, const char *text)
 	return accs.n + operands.n;
 }
 
+/* Going back from a wait: what it is the first to wait for. */
+typedef struct {
+	const Op *wait;
+	int n;       /* groups that it leaves in flight */
+	int commits; /* met so far */
+	int ended;   /* groups farther back than so many have ended before */
+} Back;
+
+static bool has_mma(const Block *b)
+{
+	for (const Op *op = b->first; op; op = op->next)
+		if (op->kind == OP_WGMMA || (op->body && has_mma(op->body)))
+			return true;
+	return false;
+}
+
+static int least(int a, int b)
+{
+	return a < b ? a : b;
+}
+
+/* From op to the beginning of its block, or to where nothing more ends; declared: outside it. */
+static bool add_ended(Cg *g, Vals *v, Back *b, const Op *op, const Block *outside)
+{
+	for (; op && op != b->wait && b->commits <= b->ended; op = op->prev) {
+		const Val *acc = op->kind == OP_WGMMA ? IN(op, TO).val : NULL;
+		if (op->body && has_mma(op->body))
+			return false;
+		b->commits += op->kind == OP_WGMMA_COMMIT;
+		if (op->kind == OP_WGMMA_WAIT)
+			b->ended = least(b->ended, b->commits + (int)attrs_int(&op->attrs, A_N, 0));
+		if (acc && b->commits > b->n && b->commits <= b->ended && is_used_beside(op, acc) &&
+		    (!outside || acc->def->block != outside))
+			add(g, v, acc);
+	}
+	return !op && b->commits <= b->ended;
+}
+
 bool cg_order_behind(Cg *g, const Op *wait, const char *text)
 {
 	Vals accs = {0}, none = {0};
-	for (const Op *op = wait->prev; op && op->kind != OP_WGMMA_FENCE; op = op->prev)
-		if (op->kind == OP_WGMMA && is_used_beside(op, IN(op, TO).val))
-			add(g, &accs, IN(op, TO).val);
+	Back b = {wait, (int)attrs_int(&wait->attrs, A_N, 0), 0, INT_MAX};
+	const Op *up = op_parent(wait);
+	if (add_ended(g, &accs, &b, wait->prev, NULL) && up &&
+	    (up->kind == OP_FOR || up->kind == OP_FOR_RING))
+		add_ended(g, &accs, &b, up->body->last, up->body);
 	if (accs.n)
 		order(g, text, &accs, &none);
 	return accs.n;

@@ -122,11 +122,12 @@ static const struct {
 	OpKind op;
 	int may[2];
 } keeps[] = {
-	{OP_CVT, {SUMS | MOSTS}}, {OP_NEG, {SUMS}},         {OP_MUL, {SUMS | MOSTS, SUMS | MOSTS}},
-	{OP_DIV, {SUMS | MOSTS}}, {OP_ADD, {MOSTS, MOSTS}}, {OP_SUB, {MOSTS}},
-	{OP_MIN, {MOSTS, MOSTS}}, {OP_MAX, {MOSTS, MOSTS}}, {OP_CLAMP, {MOSTS}},
-	{OP_RELU, {MOSTS}},       {OP_SQRT, {MOSTS}},       {OP_EXP, {MOSTS}},
-	{OP_EXP2, {MOSTS}},       {OP_LOG, {MOSTS}},        {OP_LOG2, {MOSTS}},
+	{OP_CVT, {SUMS | MOSTS}}, {OP_NEG, {SUMS}},          {OP_MUL, {SUMS | MOSTS, SUMS | MOSTS}},
+	{OP_DIV, {SUMS | MOSTS}}, {OP_ADD, {MOSTS, MOSTS}},  {OP_SUB, {MOSTS}},
+	{OP_MIN, {MOSTS, MOSTS}}, {OP_MAX, {MOSTS, MOSTS}},  {OP_CLAMP, {MOSTS}},
+	{OP_RELU, {MOSTS}},       {OP_SQRT, {MOSTS}},        {OP_EXP, {MOSTS}},
+	{OP_EXP2, {MOSTS}},       {OP_EXP2_APPROX, {MOSTS}}, {OP_LOG, {MOSTS}},
+	{OP_LOG2, {MOSTS}},
 };
 
 /* A factor above 0: a number. Of others nothing is known. */

@@ -66,6 +66,24 @@ void why_swap(Kernel *k)
 	kernel_why(k, REASON_SWAP, NULL, 1, "rows of B are the M of an mma, rows of A its N");
 }
 
+void why_overlap(Kernel *k)
+{
+	kernel_why(k, REASON_OVERLAP, NULL, 1,
+		   "the second product of an iteration is in flight while the values of the next "
+		   "are computed");
+}
+
+void why_no_overlap(Kernel *k, int regs, int most, bool spilled)
+{
+	if (spilled)
+		kernel_why(k, REASON_OVERLAP, NULL, 0, "ptxas spilled registers with it");
+	else
+		kernel_why(k, REASON_OVERLAP, NULL, 0,
+			   "with two products in flight, tiles take %d registers of the %d that a "
+			   "thread has for them",
+			   regs, most);
+}
+
 void why_group(Kernel *k, int64_t group)
 {
 	kernel_why(k, REASON_GROUP, NULL, group,

@@ -447,6 +447,8 @@ static void take_schedule(Facts *f)
 	take_ways_out(f);
 	f->clause[CLAUSE_PDL].v[0] = pdl;
 	f->clause[CLAUSE_DETERMINISTIC].there = f->clause[CLAUSE_DETERMINISTIC].v[0];
+	f->clause[CLAUSE_OVERLAP].there =
+		attrs_get(a, A_OVERLAP) || kernel_why_find(k, REASON_OVERLAP, NULL);
 	f->clause[CLAUSE_SPLIT_K].there = f->clause[CLAUSE_SPLIT_K].v[0] > 1;
 	f->clause[CLAUSE_SUMS].there = f->clause[CLAUSE_SPLIT_K].there;
 	f->clause[CLAUSE_CTAS].there = f->clause[CLAUSE_CTAS].v[0] > 1;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* registers.c - how many registers of a thread the tiles of a program take, of each buffer that is
- * read the largest one at a time, and of loops in sequence the one that takes the most.
+ * read the largest one at a time, of loops in sequence the one that takes the most, and of tiles in
+ * sequence those that are there at one time: from where they are declared to their last use.
  *     acc (64,64) f32 in 128 threads, B (64,32) bf16 for mma.sync  ->  acc 32, b 32 */
 #include "passes/atoms/registers.h"
+#include "base/ptrmap.h"
 #include "passes/smem/operand_layout.h"
 
 /* The tensor, or its buffer, that a register tile is read from; NULL: it accumulates. */
@@ -61,12 +63,31 @@ static bool is_largest(const Kernel *k, const Op *op, const Val *from)
 	return true;
 }
 
-/* Of values that are an mma's operands, and no accumulator. */
-static int operand_regs(const Op *op, int i)
+/* Of each value: the op that uses it last; of each that an mma multiplies: the value. */
+typedef struct {
+	PtrMap last, operands;
+} Uses;
+
+static Uses uses_in(const Kernel *k)
 {
-	const Type *t = op_is_mma(op) ? op->in[i].val->type : NULL;
-	bool own = t && t->space == SP_REG && op->in[i].val->def->kind != OP_FRAG;
-	return own ? type_words(t) : 0;
+	Uses u = {{.arena = ctx_arena(k->ctx)}, {.arena = ctx_arena(k->ctx)}};
+	for (Op *op = kernel_first(k); op; op = op_next(op))
+		for (int i = 0; i < op->nin; i++) {
+			ptrmap_set(&u.last, op->in[i].val, op);
+			if (i && op_is_mma(op))
+				ptrmap_set(&u.operands, op->in[i].val, op);
+		}
+	return u;
+}
+
+/* Of the tile that op makes, if the program assigns to it or it is an operand of an mma. */
+static int tile_regs(const Kernel *k, const Uses *u, const Op *op)
+{
+	const Type *t = op->out ? op->out->type : NULL;
+	bool kept = op->kind == OP_FRAG ? frag_regs(k, op) && !source_of(k, op->out)
+					: t && t->kind == TY_TILE && t->space == SP_REG &&
+						  ptrmap_get(&u->operands, op->out);
+	return kept ? type_words(t) : 0;
 }
 
 int needs_of_mma(const Op *mma)
@@ -74,15 +95,12 @@ int needs_of_mma(const Op *mma)
 	return type_regs(IN(mma, TO).val->type);
 }
 
-static void add_op(const Kernel *k, const Op *op, Needs *n)
+static void add_op(const Kernel *k, const Uses *u, const Op *op, Needs *n)
 {
 	int regs = frag_regs(k, op);
 	const Val *from = regs ? source_of(k, op->out) : NULL;
-	n->tiles += (regs && !from) || operand_regs(op, 1) || operand_regs(op, 2);
-	n->acc += operand_regs(op, 1) + operand_regs(op, 2);
-	if (!from)
-		n->acc += regs ? type_words(op->out->type) : 0;
-	else if (is_largest(k, op, from))
+	n->tiles += tile_regs(k, u, op) > 0;
+	if (from && is_largest(k, op, from))
 		*(int *[]){&n->read, &n->a, &n->b}[operand_of_mma(k, op->out)] += regs;
 	if (from && !operand_of_mma(k, op->out) && (!n->most || regs > frag_regs(k, n->most)))
 		n->most = op;
@@ -140,24 +158,61 @@ static Needs both(const Kernel *k, Needs a, Needs b)
 		       .mma = mma ? a.mma : b.mma};
 }
 
-/* What is declared in a block lives no longer than that: of the loops in it, one at a time counts,
- * the one that takes the most. */
-static Needs of_block(const Kernel *k, const Block *b)
+/* Tiles of a block, from where they are made to their last use. */
+typedef struct {
+	VEC(const Val *) at;
+	int regs;
+} Alive;
+
+static void add_alive(const Kernel *k, const Uses *u, Alive *a, const Op *op)
+{
+	int regs = tile_regs(k, u, op);
+	if (!regs)
+		return;
+	vec_push(ctx_arena(k->ctx), &a->at, op->out);
+	a->regs += regs;
+}
+
+static void drop_dead(const Uses *u, Alive *a, const Op *op)
+{
+	for (int i = a->at.n; i-- > 0;) {
+		const Val *v = a->at.at[i];
+		const Op *last = ptrmap_get(&u->last, v);
+		if (last && !op_inside(last, op))
+			continue;
+		a->regs -= type_words(v->type);
+		a->at.at[i] = a->at.at[--a->at.n];
+	}
+}
+
+/* Of the loops in a block, one at a time counts, beside the tiles that are there: the one that
+ * takes the most. */
+static Needs of_block(const Kernel *k, const Uses *u, const Block *b)
 {
 	Needs own = {0}, most = {0};
+	Alive alive = {0};
+	int peak = 0, beside = 0;
 	for (const Op *op = b->first; op; op = op->next) {
-		Needs in = op->body ? of_block(k, op->body) : (Needs){0};
-		add_op(k, op, &own);
-		if (needs_all(in) > needs_all(most))
+		Needs in = op->body ? of_block(k, u, op->body) : (Needs){0};
+		add_op(k, u, op, &own);
+		add_alive(k, u, &alive, op);
+		peak = alive.regs > peak ? alive.regs : peak;
+		if (op->body && needs_all(in) + alive.regs > needs_all(most) + beside) {
 			most = in;
+			beside = alive.regs;
+		}
+		drop_dead(u, &alive, op);
 	}
+	bool nested = needs_all(most) + beside >= peak;
+	own.acc = nested ? beside : peak;
 	own.live = live_reads(k, b);
-	return both(k, own, most);
+	return nested ? both(k, own, most) : own;
 }
 
 Needs needs_of(const Kernel *k)
 {
-	return of_block(k, &k->body);
+	Uses u = uses_in(k);
+	return of_block(k, &u, &k->body);
 }
 
 const char *needs_most(const Kernel *k, Needs n, int *regs)

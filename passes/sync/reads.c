@@ -121,31 +121,23 @@ static void add_read(const Sync *s, Regions *all, Op *op, const Ix *at)
 }
 
 /* ------------------------------------------------------------------ groups under way */
-/* After the wait of a later group: this position's has ended then. */
+/* After the wait by which the group has ended, in its iteration or a later one. */
 static void release_late(const Sync *s, const Groups *groups, const Region *r, const Group *g)
 {
 	Kernel *k = s->k;
 	Ctx *c = k->ctx;
 	const GroupLoop *l = group_loop(groups, g->loop);
 	const char *name = g->loop->sym[0];
-	int later = (g->index + groups->inflight) / l->groups;
-	for (int i = 0; i < groups->at.n; i++) {
-		const Group *by = &groups->at.at[i];
-		if (by->loop != g->loop || by->index != (g->index + groups->inflight) % l->groups)
-			continue;
-		const Ix *n = ix_int(k, later), *here = ix_sym(c, name);
-		const Ix *at = ix_subst(c, r->at, name, ix_sub(c, here, n));
-		Op *release =
-			later ? arrive_if(s, by->last->loc,
-					  ix_new(c, IX_LE, n, ix_sub(c, here, IX(g->loop, FROM))),
-					  at)
-			      : arrive_op(s, by->last->loc, at, false);
-		op_insert_after(by->wait, release);
-	}
+	const Ix *n = ix_int(k, g->later), *here = ix_sym(c, name);
+	const Ix *at = ix_subst(c, r->at, name, ix_sub(c, here, n));
+	const Ix *old = ix_new(c, IX_LE, n, ix_sub(c, here, IX(g->loop, FROM)));
+	Loc loc = g->wait->loc;
+	op_insert_after(g->wait,
+			g->later ? arrive_if(s, loc, old, at) : arrive_op(s, loc, at, false));
 	const Ix *trips = ix_sub(c, IX(g->loop, TO), IX(g->loop, FROM));
-	for (int back = 1; back <= later && l->drain && goes_on(s, g->loop); back++) {
-		const Ix *n = ix_int(k, back), *there = ix_sub(c, IX(g->loop, TO), n);
-		op_insert_after(l->drain, arrive_if(s, g->loop->loc, ix_new(c, IX_LE, n, trips),
+	for (int back = 1; back <= g->later && l->drain && goes_on(s, g->loop); back++) {
+		const Ix *ago = ix_int(k, back), *there = ix_sub(c, IX(g->loop, TO), ago);
+		op_insert_after(l->drain, arrive_if(s, g->loop->loc, ix_new(c, IX_LE, ago, trips),
 						    ix_subst(c, r->at, name, there)));
 	}
 }

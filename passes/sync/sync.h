@@ -38,14 +38,17 @@ bool sync_announces_loads(const Kernel *k, const Val *barrier);
 
 /* wgmma_groups.c: ops of the async proxy that complete in wgmma groups */
 typedef struct {
-	Op *fence, *first, *last, *wait;
+	Op *fence, *first, *last;
+	Op *wait;  /* after which it has ended */
+	int later; /* so many iterations later than it was committed */
 	Op *loop;  /* in which groups stay in flight from iteration to iteration; NULL: none */
 	int index; /* among those of one iteration */
 	const DoneRow *done;
 } Group;
 typedef struct {
 	Op *loop, *drain; /* after it all groups have ended: the wait; NULL: they have anyway */
-	int groups;       /* of one iteration */
+	int groups;       /* of one iteration, where the loop's own instructions need no result */
+	VEC(Op *) waits;  /* theirs */
 	const DoneRow *done;
 } GroupLoop;
 typedef struct {
@@ -57,6 +60,12 @@ typedef struct {
 Groups sync_groups(Kernel *k);
 const Group *group_of(const Groups *all, const Op *op); /* NULL: in none */
 const GroupLoop *group_loop(const Groups *all, const Op *loop);
+bool loop_is_kept(const Groups *all, const Op *loop); /* nothing but its groups needs registers */
+Op *sync_groups_wait(Kernel *k, const DoneRow *done, Loc loc, int groups);
+void sync_drain(Kernel *k, Groups *all, Op *loop, const DoneRow *done);
+
+/* wgmma_waits.c: of all groups that no such loop has */
+void sync_group_waits(Kernel *k, Groups *all);
 
 /* reads.c: waits for what is read, and gives its slots back */
 void sync_reads(const Sync *s, const Groups *groups);

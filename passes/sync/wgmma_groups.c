@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* wgmma_groups.c - wgmma: a run of instructions that read the same slots is a group, committed and
  * waited for. In a loop whose own instructions alone need the results, `inflight` groups stay under
- * way from iteration to iteration, and after it all end; elsewhere each is waited for at once.
+ * way from iteration to iteration, and after it all end; wgmma_waits.c has the waits of all others.
  *     for k { mma.wgmma %acc, %sA[k], %sB[k] }
  * ->  for k { wgmma.fence; mma.wgmma ...; wgmma.commit; wgmma.wait n=1 }  wgmma.wait n=0 */
 #include "passes/sync/sync.h"
@@ -20,9 +20,12 @@ static bool reads_slot(const Op *op, const Operand *of)
 	return false;
 }
 
-/* Whether op reads no slot that the first of the run does not. */
-static bool joins(const Op *first, const Op *op)
+/* Whether op reads no slot that the first of the run does not; where each sum is waited for by
+ * itself, it adds to the same one. */
+static bool joins(const Op *first, const Op *op, bool keeps)
 {
+	if (!keeps && IN(op, TO).val != IN(first, TO).val)
+		return false;
 	for (int i = 0; i < op->nin; i++)
 		if (op->in[i].val->type->kind == TY_TILE &&
 		    op->in[i].val->type->space == SP_SHARED && !reads_slot(first, &op->in[i]))
@@ -30,7 +33,7 @@ static bool joins(const Op *first, const Op *op)
 	return true;
 }
 
-static Op *wait_new(Kernel *k, const DoneRow *done, Loc loc, int groups)
+Op *sync_groups_wait(Kernel *k, const DoneRow *done, Loc loc, int groups)
 {
 	Op *op = op_new(k, done->wait, loc);
 	op_int(k, op, A_N, groups);
@@ -43,15 +46,6 @@ static bool is_signal(const Op *op)
 	return op && op->kind == OP_IF && op->body->first && op->body->first->kind == OP_BAR_ARRIVE;
 }
 
-static Op *drain(Kernel *k, const GroupLoop *l)
-{
-	Op *last = l->loop, *wait = wait_new(k, l->done, l->loop->loc, 0);
-	while (is_signal(last->next))
-		last = last->next;
-	op_insert_after(last, wait);
-	return wait;
-}
-
 static GroupLoop *loop_of(Kernel *k, Groups *all, Op *loop, const DoneRow *done)
 {
 	for (int i = 0; i < all->loops.n; i++)
@@ -59,6 +53,16 @@ static GroupLoop *loop_of(Kernel *k, Groups *all, Op *loop, const DoneRow *done)
 			return &all->loops.at[i];
 	vec_push(ctx_arena(k->ctx), &all->loops, ((GroupLoop){.loop = loop, .done = done}));
 	return &all->loops.at[all->loops.n - 1];
+}
+
+void sync_drain(Kernel *k, Groups *all, Op *loop, const DoneRow *done)
+{
+	Op *last = loop;
+	while (is_signal(last->next))
+		last = last->next;
+	GroupLoop *l = loop_of(k, all, loop, done);
+	l->drain = sync_groups_wait(k, done, loop->loc, 0);
+	op_insert_after(last, l->drain);
 }
 
 static void add_group(Kernel *k, Groups *all, Op *first)
@@ -69,7 +73,7 @@ static void add_group(Kernel *k, Groups *all, Op *first)
 							      : up && loop_keeps_groups(up);
 	Group g = {.first = first, .last = first, .loop = keeps ? up : NULL};
 	g.done = op_done(first);
-	while (is_group_op(g.last->next) && joins(first, g.last->next))
+	while (is_group_op(g.last->next) && joins(first, g.last->next, keeps))
 		g.last = g.last->next;
 	if (g.loop)
 		g.index = loop_of(k, all, g.loop, g.done)->groups++;
@@ -78,38 +82,25 @@ static void add_group(Kernel *k, Groups *all, Op *first)
 		ptrmap_set(&all->of, op, (void *)(intptr_t)all->at.n);
 }
 
-/* Brings something into registers that no group has to do with. */
-static bool is_apart(const Op *op, const Group *g)
-{
-	if (op->kind == OP_TILE || op->kind == OP_FRAG)
-		return true;
-	if (op->kind != OP_FILL && !copy_row_of(op->kind))
-		return false;
-	const Val *to = IN(op, TO).val;
-	bool apart = to->def && to->def->kind == OP_FRAG;
-	for (int i = 1; i < op->nin; i++)
-		apart &= op->in[i].val->type->space == SP_GLOBAL;
-	for (const Op *of = g->first; apart && of != g->last->next; of = of->next)
-		for (int i = 0; i < of->nin; i++)
-			apart &= of->in[i].val != to;
-	return apart;
-}
-
-/* A group that is waited for at once leaves time for what is read just after it. */
-static void put_wait(Kernel *k, const Groups *all, Group *g, Op *commit)
-{
-	Op *at = commit;
-	while (!g->loop && at->next && is_apart(at->next, g))
-		at = at->next;
-	g->wait = wait_new(k, g->done, g->last->loc, g->loop ? all->inflight : 0);
-	op_insert_after(at, g->wait);
-}
-
-static void put_group(Kernel *k, const Groups *all, Group *g)
+static void put_group(Kernel *k, Groups *all, Group *g)
 {
 	g->fence = op_before(k, g->first, g->done->fence);
 	Op *commit = op_after(k, g->last, g->done->commit);
-	put_wait(k, all, g, commit);
+	if (!g->loop)
+		return;
+	g->wait = sync_groups_wait(k, g->done, g->last->loc, all->inflight);
+	op_insert_after(commit, g->wait);
+	vec_push(ctx_arena(k->ctx), &loop_of(k, all, g->loop, g->done)->waits, g->wait);
+}
+
+/* Where a loop keeps groups in flight, each ends at the wait of a later one. */
+static void find_end(const Groups *all, Group *g)
+{
+	const GroupLoop *l = g->loop ? group_loop(all, g->loop) : NULL;
+	if (!l)
+		return;
+	g->later = (g->index + all->inflight) / l->waits.n;
+	g->wait = l->waits.at[(g->index + all->inflight) % l->waits.n];
 }
 
 Groups sync_groups(Kernel *k)
@@ -121,8 +112,11 @@ Groups sync_groups(Kernel *k)
 			add_group(k, &all, op);
 	for (int i = 0; i < all.at.n; i++)
 		put_group(k, &all, &all.at.at[i]);
+	for (int i = 0; i < all.at.n; i++)
+		find_end(&all, &all.at.at[i]);
 	for (int i = 0; i < all.loops.n && all.inflight; i++)
-		all.loops.at[i].drain = drain(k, &all.loops.at[i]);
+		sync_drain(k, &all, all.loops.at[i].loop, all.loops.at[i].done);
+	sync_group_waits(k, &all);
 	return all;
 }
 
@@ -138,4 +132,10 @@ const GroupLoop *group_loop(const Groups *all, const Op *loop)
 		if (all->loops.at[i].loop == loop)
 			return &all->loops.at[i];
 	return NULL;
+}
+
+bool loop_is_kept(const Groups *all, const Op *loop)
+{
+	const GroupLoop *l = group_loop(all, loop);
+	return l && l->groups;
 }

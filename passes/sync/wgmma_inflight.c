@@ -82,7 +82,8 @@ static bool keeps(const Op *loop, PtrMap *uses)
 
 bool loop_keeps_groups(const Op *loop)
 {
-	PtrMap uses = {.arena = loop->kind == OP_FOR ? arena_new() : NULL};
+	bool repeats = loop->kind == OP_FOR && !attrs_int(&loop->attrs, A_ONCE, 0);
+	PtrMap uses = {.arena = repeats ? arena_new() : NULL};
 	bool kept = uses.arena && keeps(loop, &uses);
 	arena_free(uses.arena);
 	return kept;

@@ -239,6 +239,7 @@ static const EltCase elt_cases[] = {
 	{"logic_not", 0.0f, 0, 0, 1.0f},
 	{"select", 0.0f, 2.0f, 3.0f, 3.0f},
 	{"select", NAN, 2.0f, 3.0f, 2.0f},
+	{"exp2_approx", 3.0f, 0, 0, 8.0f},
 	{"exp", 1.0f, 0, 0, 0x1.5bf0a8p+1f},
 	{"log", 2.0f, 0, 0, 0x1.62e430p-1f},
 	{"log", 0.0f, 0, 0, -INFINITY},

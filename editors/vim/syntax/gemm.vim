@@ -16,7 +16,7 @@ syn keyword gemmCheck static_assert print
 syn keyword gemmCompose o
 syn keyword gemmTemplate Sw Swizzle wgmma mma_sync
 syn keyword gemmType s8 i8 u8 s16 i16 u16 s32 i32 u32 s64 i64 u64 f16 bf16 tf32 f32 f64 e4m3 e5m2 s4 u4 e2m1
-syn keyword gemmFunction neg abs add sub mul div min max fma sqrt rsqrt exp2
+syn keyword gemmFunction neg abs add sub mul div min max fma sqrt rsqrt exp2 exp2_approx
 syn keyword gemmFunction relu square clamp lt le gt ge eq ne select exp log
 syn keyword gemmFunction logic_and logic_or logic_not modulo mulhi bit_and bit_or bit_xor bit_not shl shr
 syn keyword gemmFunction log2 pow sigmoid tanh tanh_approx erf softplus silu gelu
@@ -43,7 +43,7 @@ syn keyword gemmSchedule schedule nextgroup=gemmClauses skipwhite skipempty
 syn region gemmClauses start="{" end="}" contained extend
 	\ contains=gemmClauses,gemmClause,gemmInner,gemmWord,gemmComment,gemmNumber,gemmOperator
 syn keyword gemmClause contained cluster multicast persistent group roles
-syn keyword gemmClause contained stages inflight staging subtile threads pdl deterministic swap split_k sums ctas
+syn keyword gemmClause contained stages inflight staging subtile threads pdl deterministic overlap swap split_k sums ctas
 syn keyword gemmInner contained along producer consumer warp warps warpgroup
 syn keyword gemmInner contained warpgroups regs
 syn keyword gemmWord contained none cooperative pingpong dynamic cluster workspace auto slice leader off
