@@ -119,7 +119,8 @@ static bool not_in_registers(Sema *s, const Value *v, const OperandOf *o)
 		      o->which, o->row->name,
 		      swap ? "swap makes B the atom's first operand, which alone may be in "
 			     "registers: write mm(sA, P), or leave swap out"
-			   : "A alone may be in registers: write mm(P, sB)");
+			   : "A alone may be in registers: write mm(P, sB), or write the "
+			     "value to a buffer, sP <- .., and mm(sA, sP)");
 }
 
 static bool may_be_held(const OperandOf *o)

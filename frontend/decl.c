@@ -371,6 +371,8 @@ void ring_build(Sema *s, const Ring *r)
 	Op *op = declare(s, OP_RING, r->loc);
 	op_sym(s->kernel, op, r->name);
 	op_int(s->kernel, op, A_SLOTS, r->slots);
+	if (r->put)
+		op_int(s->kernel, op, A_PUT, 1);
 	for (int j = 0; j < r->buffers.n; j++)
 		buffer_build(s, r->buffers.at[j]);
 }

@@ -138,7 +138,7 @@ void fill_needs_elements(Sema *s, const Tensor *t, Loc loc)
 /* One slot alone, filled and read in each iteration of one loop, is never free in time. */
 static bool has_slots(Sema *s, const Buffer *b)
 {
-	if (!b->ring->own || s->regions.n < 2 || region_inside(s, b->ring))
+	if (!b->ring->own || b->put || s->regions.n < 2 || region_inside(s, b->ring))
 		return true;
 	return reject(s, b->filled, D_E0305,
 		      "'%s' is in no pipeline\n"
@@ -156,8 +156,10 @@ bool fill_is_seen(Sema *s, Buffer *b, Loc loc)
 	else if (b->filled.src < 0)
 		reject(s, loc, D_E0305,
 		       "'%s' is read here, and %s\n"
-		       "fill all buffers of a pipeline together, before their reads",
-		       b->name, b->gone);
+		       "%s",
+		       b->name, b->gone,
+		       b->put ? "write it again before this"
+			      : "fill all buffers of a pipeline together, before their reads");
 	else if (has_slots(s, b)) {
 		int inside = region_inside(s, b->ring);
 		b->used = inside ? inside : b->used ? b->used : s->regions.at[s->regions.n - 1];

@@ -105,6 +105,7 @@ struct Buffer {
 	const char *gone; /* what became of what filled it, where that is not to be seen any more */
 	int used;         /* regions around the reads of it: the one inside that of the copy */
 	bool leaves;      /* tiles of an output go through it */
+	bool put;         /* threads write values to it */
 	bool read, broken; /* broken: a copy into it was wrong, and reported */
 };
 
@@ -113,6 +114,7 @@ struct Ring {
 	Loc loc;
 	int64_t slots; /* 0: derived */
 	bool own;      /* of a buffer that the program puts in no pipeline */
+	bool put;      /* threads write it from registers */
 	int depth;     /* of the region in which it was filled last; 0: nowhere */
 	VEC(Buffer *) buffers;
 };
@@ -326,6 +328,10 @@ Value simt_copy(Sema *s, const Node *n, const char *name);
 bool simt_fits(Sema *s, const Node *via, const Simt *c, const Value *to); /* else reports */
 void simt_finish(Sema *s);
 
+/* put.c: sP <- bf16(p) */
+bool is_put(const Value *from); /* what registers hold, and no tile of a tensor */
+bool stmt_put(Sema *s, const Node *n, const Value *to, const Value *from); /* else reports */
+
 /* staged.c: tma stD = store(sD, D) */
 Value staged_store(Sema *s, const Node *call);
 void staged_finish(Sema *s); /* what they say goes to the schedule */
@@ -480,6 +486,7 @@ Value bind_mma(Sema *s, const Node *n);
 void buffers_build(Sema *s);
 void buffers_check(Sema *s);
 void ring_build(Sema *s, const Ring *r);
+void own_ring(Sema *s, Buffer *b); /* of one buffer, which the program puts in no pipeline */
 bool mma_exists(const char *name); /* wgmma, ... */
 int64_t mma_warpgroups(Sema *s, const Mma *m);
 Value mma_template(Sema *s, const Node *template, Value *args, int n);

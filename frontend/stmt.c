@@ -86,6 +86,11 @@ static bool load_fits(Sema *s, const Value *to, const Value *from)
 	const Tiling *t = from->tile->tiling;
 	if (!is_whole_tile(s, from))
 		return false;
+	if (b->put)
+		return reject(s, to->loc, D_E0305,
+			      "'%s' is written from registers, and filled with a tile here\n"
+			      "declare another buffer for the tile",
+			      b->name);
 	if (t->tensor->is_out)
 		return reject(s, from->loc, D_E0213,
 			      "'%s' is an output: no buffer is filled from it\n"
@@ -107,14 +112,14 @@ static bool load_fits(Sema *s, const Value *to, const Value *from)
 	       window_fill_fits(s, from) && fill_fits(s, b, to->loc);
 }
 
-/* Of one buffer, which the program puts in no pipeline. */
-static void own_ring(Sema *s, Buffer *b)
+void own_ring(Sema *s, Buffer *b)
 {
 	Ring *r = NEW(s->arena, Ring);
 	*r = (Ring){.name = kernel_fresh(s->kernel, ctx_strf(s->ctx, "%s.once", b->name)),
 		    .slots = 1,
 		    .loc = b->decl->name_loc,
-		    .own = true};
+		    .own = true,
+		    .put = b->put};
 	vec_push(s->arena, &r->buffers, b);
 	vec_push(s->arena, &s->rings, r);
 	b->ring = r;
@@ -441,8 +446,10 @@ static void copy_to_buffer(Sema *s, const Node *n, const Value *to)
 	Value from = eval(s, n->kids.at[1]);
 	if (!may_be_filled(s, n, to->buffer))
 		return;
-	if (from.kind != V_BAD && via_fits(s, n->kids.at[2], to) && from_is_tile(s, &from) &&
-	    load_fits(s, to, &from))
+	if (is_put(&from))
+		to->buffer->broken |= !stmt_put(s, n, to, &from);
+	else if (from.kind != V_BAD && via_fits(s, n->kids.at[2], to) && from_is_tile(s, &from) &&
+		 load_fits(s, to, &from))
 		load(s, n, to, &from);
 	else
 		to->buffer->broken = true;

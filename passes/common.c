@@ -628,6 +628,12 @@ bool tma_takes_stride(const Ix *stride, int bytes)
 	return !ix_is_const(stride, &v) || (v > 0 && v * bytes % TMA_STRIDE == 0);
 }
 
+bool ring_is_put(const Kernel *k, const Op *buffer)
+{
+	const Op *ring = kernel_ring(k, attrs_str(&buffer->attrs, A_RING, ""));
+	return ring && attrs_get(&ring->attrs, A_PUT);
+}
+
 bool ring_is_own(const Kernel *k, const char *ring)
 {
 	for (const Op *op = kernel_find(k, OP_SHARED); op; op = op_find_next(op, OP_SHARED))

@@ -42,8 +42,9 @@ bool op_touches(const Op *op, const char *ring, int effects);
 /* Whether op writes to the ring, or to any, what its row says is complete later. */
 bool op_fills(const Op *op, const char *ring);
 bool op_fills_shared(const Op *op);
-bool ring_is_filled(const Kernel *k, const Op *ring);         /* by some op */
-bool ring_is_own(const Kernel *k, const char *ring);          /* each warpgroup has its slots */
+bool ring_is_filled(const Kernel *k, const Op *ring); /* by some op */
+bool ring_is_put(const Kernel *k, const Op *buffer);  /* threads write the buffer from registers */
+bool ring_is_own(const Kernel *k, const char *ring);  /* each warpgroup has its slots */
 bool ring_filled_by_lanes(const Kernel *k, const char *ring); /* by one that threads issue */
 /* Named barriers: 0 is the whole CTA's. */
 enum {
@@ -150,6 +151,8 @@ int tiled_mma_b(TiledMma t, const Type *b, int j, int step, int col); /* of B as
 bool tiled_mma_reads(Ctx *c, TiledMma t, const Type *a);              /* all of it */
 /* The first mma, of either stage, whose accumulator is spread as v is; NULL: none. */
 const Op *mma_spread_as(const Kernel *k, const Val *v);
+/* .. as a buffer that they are written to has neighbours, over so many threads */
+const Layout *simt_into(Kernel *k, const Val *v, const Val *buffer, int64_t threads);
 Val *spread_simt(Kernel *k); /* simt.c: the largest tile, where there is no mma */
 /* simt.c: as one whose tensor has neighbours along the mode; NULL: the threads cannot share it */
 const Layout *simt_along(Kernel *k, const Val *v, const Val *tile, int fast);

@@ -10,15 +10,25 @@
 
 #include <string.h>
 
-void why_swizzle(Kernel *k, const char *buffer, int row_bytes, int swizzle, int fast)
+void why_swizzle(Kernel *k, const Op *buffer, int row_bytes, int swizzle, int fast)
 {
+	const char *name = buffer->out->name;
 	for (int w = SWIZZLE_WIDEST; w > swizzle; w /= 2)
-		kernel_why_not(k, REASON_SWIZZLE, buffer, w,
+		kernel_why_not(k, REASON_SWIZZLE, name, w,
 			       "a row of %d bytes is not a multiple of %d", row_bytes, w);
-	kernel_why(k, REASON_SWIZZLE, buffer, swizzle,
-		   "the widest that divides a row of %d bytes: TMA writes it and the mma reads it, "
-		   "%s-major",
-		   row_bytes, fast == 1 ? "K" : "MN");
+	kernel_why(
+		k, REASON_SWIZZLE, name, swizzle,
+		"the widest that divides a row of %d bytes: %s it and the mma reads it, %s-major",
+		row_bytes, ring_is_put(k, buffer) ? "threads write" : "TMA writes",
+		fast == 1 ? "K" : "MN");
+}
+
+void why_put(Kernel *k, const char *buffer, int64_t threads, bool fenced)
+{
+	kernel_why(k, REASON_PUT, buffer, threads,
+		   "threads write it from registers%s; they meet before it is read, and before it "
+		   "is written again",
+		   fenced ? ", and fence that for the async proxy" : "");
 }
 
 void why_view(Kernel *k, const Val *buffer, Window w)

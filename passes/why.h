@@ -9,10 +9,11 @@
 #include "passes/pass.h"
 #include "passes/multicast/masks.h"
 
-void why_swizzle(Kernel *k, const char *buffer, int row_bytes, int swizzle,
-		 int fast);                               /* widest first */
-void why_view(Kernel *k, const Val *buffer, Window w);    /* once */
-void why_copies(Kernel *k, const Op *copy, int bytes);    /* by threads */
+/* widest first */
+void why_swizzle(Kernel *k, const Op *buffer, int row_bytes, int swizzle, int fast);
+void why_put(Kernel *k, const char *buffer, int64_t threads, bool fenced); /* from registers */
+void why_view(Kernel *k, const Val *buffer, Window w);                     /* once */
+void why_copies(Kernel *k, const Op *copy, int bytes);                     /* by threads */
 void why_boxes(Kernel *k, const Op *copy, int64_t boxes); /* rows by indices, of a CTA */
 void why_swap(Kernel *k);
 void why_overlap(Kernel *k);

@@ -194,6 +194,14 @@ static void note_lanes(const FactLanes *l, const char *title, Buf *out)
 	     l->buffer, l->tensor, l->bytes, l->role);
 }
 
+static void note_puts(const Facts *f, Buf *out)
+{
+	bool first = true;
+	for (const Reason *w = NULL; (w = kernel_why_next(f->k, REASON_PUT, w)); first = false)
+		note(out, first ? "writes" : "", "%s  %" PRId64 " %s\n", w->subject, w->value,
+		     w->text);
+}
+
 /* Loads that go before the loop that they belong to. */
 static void note_ahead(const Facts *f, Buf *out)
 {
@@ -208,6 +216,7 @@ static void note_copies(const Facts *f, Buf *out)
 	for (int i = 0; i < f->lanes.n; i++)
 		note_lanes(&f->lanes.at[i], f->loads.n + i ? "" : "loads", out);
 	note_ahead(f, out);
+	note_puts(f, out);
 	for (int i = 0; i < f->stores.n; i++)
 		note_copy(f, &f->stores.at[i], i ? "" : "stores", out);
 	if (f->direct_stores) {

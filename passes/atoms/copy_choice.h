@@ -69,6 +69,7 @@ Fit fits_units(Copying *c, Refusal *why);
 int units_bytes(const Copying *c);
 Fit fits_source(Copying *c, Refusal *why);
 Fit fits_held(Copying *c, Refusal *why); /* fragments.c */
+Fit fits_put(Copying *c, Refusal *why);
 Fit fits_chunks(Copying *c, Refusal *why);
 
 #endif

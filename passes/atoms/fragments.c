@@ -81,30 +81,46 @@ PASS_OF(round)
 		}
 }
 
-/* Whether rows of LOAD_SHARED bring each register of the tile from where it lies in the slot. */
-Fit fits_held(Copying *c, Refusal *why)
+/* Whether rows of `of` copy each register of the tile from or to where it lies in the slot. */
+static bool copies_each(Kernel *k, const Spread *h, const Type *frag, OpKind of)
 {
-	Kernel *k = c->k;
-	const Type *frag = IN(c->op, TO).val->type;
-	Spread h;
-	why->text = spread_of_copy(k, c->op, &h);
-	if (why->text)
-		return FIT_NO;
-	OpKind load = way_rows[WAY_FRAGMENT].last;
-	CopyMatches all = copy_matches(k, &h, load, elem_rows[frag->elem].bits);
-	int n = spread_values(k->ctx, &h);
+	CopyMatches all = copy_matches(k, h, of, elem_rows[frag->elem].bits);
+	int n = spread_values(k->ctx, h);
 	for (int reg = 0; reg < n;) {
-		const CopyMatch *m = copy_first(&all, &h, reg, n);
-		if (!m) {
-			why->text = "no load brings its elements into the registers that read them";
-			why->remedy =
-				elem_rows[frag->elem].bits < 8
-					? "two elements that share a byte are neighbours along "
-					  "k: declare the tensor (M,K):(K,1)"
-					: NULL;
-			return FIT_NO;
-		}
+		const CopyMatch *m = copy_first(&all, h, reg, n);
+		if (!m)
+			return false;
 		reg += m->row->regs;
 	}
-	return FIT_YES;
+	return true;
+}
+
+Fit fits_held(Copying *c, Refusal *why)
+{
+	const Type *frag = IN(c->op, TO).val->type;
+	Spread h;
+	why->text = spread_of_copy(c->k, c->op, &h);
+	if (why->text)
+		return FIT_NO;
+	if (copies_each(c->k, &h, frag, way_rows[WAY_FRAGMENT].last))
+		return FIT_YES;
+	why->text = "no load brings its elements into the registers that read them";
+	why->remedy = elem_rows[frag->elem].bits < 8
+			      ? "two elements that share a byte are neighbours along "
+				"k: declare the tensor (M,K):(K,1)"
+			      : NULL;
+	return FIT_NO;
+}
+
+Fit fits_put(Copying *c, Refusal *why)
+{
+	const Type *frag = IN(c->op, FROM).val->type;
+	Spread h;
+	why->text = spread_in_slot(c->k, IN(c->op, TO).val->type, frag, false, &h);
+	if (why->text)
+		return FIT_NO;
+	if (copies_each(c->k, &h, frag, way_rows[WAY_PUT].first))
+		return FIT_YES;
+	why->text = "no store brings its elements from their registers into the buffer";
+	return FIT_NO;
 }

@@ -52,7 +52,7 @@ static void layout_auto(Kernel *k, Op *op)
 	SlotForm f = {fast, rows, cols, (int)elem_count(t->elem, swizzle), swizzle};
 	op->out->type = type_tile(k->ctx, SP_SHARED, t->elem, slot_layout(k->ctx, f, t->elem));
 	attrs_drop(&op->attrs, A_AUTO);
-	why_swizzle(k, op->out->name, bytes, swizzle, fast);
+	why_swizzle(k, op, bytes, swizzle, fast);
 }
 
 PASS_OF(buffers)
@@ -164,6 +164,9 @@ static bool joins_elements(const Kernel *k)
 	for (const Op *op = kernel_mma(k, NULL); op; op = kernel_mma(k, op))
 		if (IN(op, A).val->type->space == SP_REG)
 			return true;
+	for (const Op *op = kernel_find(k, OP_RING); op; op = op_find_next(op, OP_RING))
+		if (attrs_get(&op->attrs, A_PUT))
+			return true;
 	return kernel_find(k, OP_REDUCE);
 }
 
@@ -192,9 +195,24 @@ static void zero_outside(Kernel *k, Op *copy)
 	op_real(k, none, A_VALUE, 0);
 }
 
+/* Threads write the slot from their registers: by turns, each warpgroup has a slot of its own. */
+static void put_registers(Kernel *k, Op *copy)
+{
+	Op *op = op_before(k, copy, way_rows[WAY_PUT].first);
+	op_in(k, op, IN(copy, TO).val, NULL);
+	op_in(k, op, IN(copy, FROM).val, ix_int(k, 0));
+	if (kernel_pingpong(k))
+		op_int(k, IN(copy, TO).val->def, A_GROUPS, TURNS);
+	op_remove(copy);
+}
+
 /* The copy as its way has it: through a tensor map of what lies in global memory, or as it is. */
 static void put(Kernel *k, Op *copy, WayId way)
 {
+	if (way == WAY_PUT) {
+		put_registers(k, copy);
+		return;
+	}
 	SlotForm form;
 	Copying of = {.k = k, .op = copy};
 	zero_outside(k, copy);

@@ -172,6 +172,16 @@ const Layout *simt_along(Kernel *k, const Val *v, const Val *tile, int fast)
 	return tile_tv(k, v, (Simt){fast, vector, threads, ROWS_ANY, LANES_OF_LINE});
 }
 
+const Layout *simt_into(Kernel *k, const Val *v, const Val *buffer, int64_t threads)
+{
+	SlotForm f;
+	int bits = elem_rows[buffer->type->elem].bits;
+	if (slot_form(k->ctx, buffer->type, &f))
+		return NULL;
+	return tile_tv(k, v,
+		       (Simt){f.fast, 8 * VECTOR_BYTES / bits, threads, ROWS_ANY, LANES_OF_LINE});
+}
+
 /* 0: op gives no tile in registers. */
 static int64_t size_of_result(const Op *op)
 {

@@ -278,6 +278,44 @@ static void spread_operands(Kernel *k)
 		}
 }
 
+/* Of the mma; every mma of a kernel has as many. 0: there is none. */
+static int threads_of_mma(Kernel *k)
+{
+	int threads = 0;
+	for (Op *op = kernel_mma(k, NULL); op && !threads; op = kernel_mma(k, op))
+		threads = tiled_mma_warpgroups(op_tiled_mma(k->ctx, op)) * GROUP_THREADS;
+	return threads;
+}
+
+static void report_put(Kernel *k, const Op *op, int threads)
+{
+	const char *to = IN(op, TO).val->name;
+	diag(k->ctx, op->loc, D_E0405,
+	     "%d threads do not share a value of %s, which is written to '%s': lanes and warps "
+	     "take powers of two of its rows and columns\n"
+	     "give '%s' extents like 64 and 128, and the mma one, two or four warpgroups",
+	     threads, layout_str(k->ctx, IN(op, FROM).val->type->layout), to, to);
+}
+
+/* A value that no accumulator has to do with, and that goes to a buffer, is spread in vectors of
+ * the buffer. */
+static void spread_puts(Kernel *k)
+{
+	int threads = threads_of_mma(k);
+	for (Op *op = kernel_find(k, OP_COPY); op && threads; op = op_find_next(op, OP_COPY)) {
+		Val *v = IN(op, FROM).val, *to = IN(op, TO).val;
+		if (!is_registers(v) || v->type->tv || to->type->space != SP_SHARED)
+			continue;
+		const Layout *tv = simt_into(k, v, to, threads);
+		if (!tv) {
+			report_put(k, op, threads);
+			return;
+		}
+		v->type = type_frag(k->ctx, v->type->elem, v->type->layout, tv);
+		pass_on_all(k);
+	}
+}
+
 PASS_OF(spread)
 {
 	Tiles first = first_tiles(k);
@@ -285,6 +323,7 @@ PASS_OF(spread)
 		return;
 	pass_on_all(k);
 	spread_operands(k);
+	spread_puts(k);
 	for (Op *op = kernel_first(k); op && !pass_failed(k); op = op_next(op))
 		if (spreads_alike(op))
 			check_groups(k, op);

@@ -43,6 +43,8 @@ static int given_slots(const Kernel *k, const Op *ring)
 	int stages = (int)attrs_int(&k->attrs, A_STAGES, 0);
 	if (attrs_get(&ring->attrs, A_EARLY))
 		return own;
+	if (attrs_get(&ring->attrs, A_PUT))
+		return 1;
 	if (own == 1)
 		return kernel_pingpong(k) ? TURNS : 1;
 	return stages ? stages : own;

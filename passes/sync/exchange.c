@@ -65,8 +65,7 @@ static void sync_peers(Kernel *k, const char *ring, int64_t slots)
 	}
 }
 
-/* All that write and read the buffer, after what they do in front of op. */
-static Op *meeting(Kernel *k, const Op *op, bool own)
+Op *sync_meeting(Kernel *k, const Op *op, bool own)
 {
 	int64_t threads = WARP_THREADS * attrs_int(&op_role(op)->attrs, A_ACTIVE, 0);
 	if (own)
@@ -94,16 +93,16 @@ void sync_exchange(Kernel *k, const Op *ring)
 		sync_peers(k, name, slots);
 	if (!first || is_read_by_peers(k, name))
 		return;
-	const Op *like = meeting(k, first, own);
+	const Op *like = sync_meeting(k, first, own);
 	IxFacts facts = kernel_facts(k);
 	for (Op *op = first; op; op = op_next(op)) {
 		if (op_touches(op, name, FX_W)) {
 			if (!written && slots == 1 && !on_first_lap(facts, IN(op, TO).at, slots))
-				op_insert_before(op, meeting(k, op, own));
+				op_insert_before(op, sync_meeting(k, op, own));
 			written = true;
 		} else if (op_touches(op, name, FX_R)) {
 			if (written)
-				op_insert_before(op, meeting(k, op, own));
+				op_insert_before(op, sync_meeting(k, op, own));
 			written = false;
 		} else if (is_meeting(op, like)) { /* of another ring */
 			written = false;

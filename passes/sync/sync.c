@@ -306,6 +306,8 @@ PASS_OF(sync)
 	for (Op *ring = kernel_find(k, OP_RING); ring; ring = op_find_next(ring, OP_RING)) {
 		if (ring_is_filled(k, ring))
 			sync_ring(k, ring, &groups);
+		else if (attrs_get(&ring->attrs, A_PUT))
+			sync_puts(k, ring);
 		else if (!sync_staging(k, ring))
 			sync_exchange(k, ring);
 	}

@@ -70,6 +70,12 @@ void sync_group_waits(Kernel *k, Groups *all);
 /* reads.c: waits for what is read, and gives its slots back */
 void sync_reads(const Sync *s, const Groups *groups);
 
+/* puts.c: what threads write from registers, for an mma */
+void sync_puts(Kernel *k, const Op *ring);
+/* exchange.c: all that write and read the buffer, after what they do in front of op; own: those of
+ * a warpgroup */
+Op *sync_meeting(Kernel *k, const Op *op, bool own);
+
 bool sync_staging(Kernel *k, const Op *ring); /* false: it is none */
 Op *sync_meet_group(Kernel *k, Loc loc);      /* the threads of a warpgroup; stands nowhere yet */
 /* Ahead of `at`, before op writes to memory that a ring has released: all who read that meet. */

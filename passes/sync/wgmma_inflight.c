@@ -2,7 +2,8 @@
 /* wgmma_inflight.c - whether groups may stay in flight from iteration to iteration: a group's
  * registers, its accumulators and what it reads as A, are its own until it is done, whatever else
  * the loop wants of them. Groups that add to one accumulator follow each other by themselves. Nor
- * do they where threads read the same ring: a slot is given back when both have read it.
+ * do they where threads read the same ring, or write it: a slot is given back when both have read
+ * it, and written when the groups have.
  *     for k { move %acc, %x ; mma.wgmma %acc, .. }   ->   none: %acc is assigned to */
 #include "base/ptrmap.h"
 #include "passes/pass.h"
@@ -57,13 +58,15 @@ static bool groups_read(const Op *loop, const char *ring)
 	return false;
 }
 
-/* Whether op reads slots of a ring that groups read, too: these are given back once for both. */
+/* Whether op reads slots of a ring that groups read, too: these are given back once for both. Or
+ * threads write them: the groups before have then read them. */
 static bool shares_ring(const Op *op, const Op *loop)
 {
 	for (int i = 0; i < op->nin && !is_group_op(op); i++) {
 		const Op *def = op->in[i].val->def;
 		const char *ring = def ? attrs_str(&def->attrs, A_RING, NULL) : NULL;
-		if (ring && (op_effect(op, i) & FX_R) && groups_read(loop, ring))
+		int own = op_fills(op, ring) ? FX_R : FX_R | FX_W;
+		if (ring && (op_effect(op, i) & own) && groups_read(loop, ring))
 			return true;
 	}
 	return false;

@@ -68,9 +68,19 @@ static bool keep_beside(Swap *w, const Op *op)
 	return (op->out && keep(w, op->out)) || news;
 }
 
-/* What an mma reads from registers, and all that it is computed from. */
+static bool is_put(const Op *op)
+{
+	return op->kind == OP_COPY && is_registers(IN(op, FROM).val) &&
+	       IN(op, TO).val->type->space == SP_SHARED;
+}
+
+/* What an mma reads from registers, or from a buffer that these are written to, and all that it is
+ * computed from. */
 static void find_kept(Swap *w)
 {
+	for (const Op *op = kernel_first(w->k); op; op = op_next(op))
+		if (is_put(op))
+			keep(w, IN(op, FROM).val);
 	for (Op *op = kernel_mma(w->k, NULL); op; op = kernel_mma(w->k, op))
 		for (int i = 1; i <= 2; i++)
 			keep(w, op->in[i].val);
@@ -130,12 +140,9 @@ static void check_reduce(const Swap *w, const Op *op)
 
 static void check_copy(const Swap *w, const Op *op)
 {
-	for (int i = 0; i < 2; i++) {
-		const Val *v = op->in[i].val;
-		if (is_turned(w, op->in[1 - i].val) && v->type->space == SP_SHARED)
-			refuse(w, op, "a buffer is not transposed, and what it is copied to is",
-			       "read a tile of the tensor where it is used, or leave swap out");
-	}
+	if (is_turned(w, IN(op, TO).val) && IN(op, FROM).val->type->space == SP_SHARED)
+		refuse(w, op, "a buffer is not transposed, and what it is copied to is",
+		       "read a tile of the tensor where it is used, or leave swap out");
 }
 
 /* An operand that comes from an accumulator, which is then no less an operand. */
@@ -149,6 +156,12 @@ static void check_operands(const Swap *w)
 			refuse(w, op,
 			       "an operand is computed from an accumulator, which is transposed",
 			       "leave swap out, and make it operand A: mm(P, sB)");
+	for (const Op *op = kernel_first(w->k); op && accumulates; op = op_next(op))
+		if (is_put(op))
+			refuse(w, op,
+			       "a value that is written to a buffer is computed from an "
+			       "accumulator, which is transposed",
+			       "leave swap out");
 }
 
 static void check(const Swap *w)
