@@ -60,7 +60,7 @@ PASS_OF(simplify)
 	IxFacts facts = kernel_facts(k);
 	for (Op *op = kernel_first(k); op; op = op_next(op)) {
 		simplify_op(k, op, facts);
-		if (op->out)
+		if (op->out && op->kind != OP_VIEW) /* which has the modes of its tensor */
 			simplify_type(k, op->out);
 	}
 	for (Op *op = kernel_first(k), *next; op; op = next) {
