@@ -181,11 +181,22 @@ static void add_group(Walk *w, Flight *f, int number)
 }
 
 /* ------------------------------------------------------------------ loops */
-/* Whether the slot's position is told in the next iteration by the loop's name alone, and released
- * for its groups only. */
+/* Whether the loop has another number of iterations for each tile, or for each of an outer loop. */
+static bool has_other_trips(const Op *loop)
+{
+	const Op *outer = NULL;
+	for (const Op *up = op_parent(loop); up; up = op_parent(up))
+		outer = up->kind == OP_FOR ? up : outer;
+	return outer && (varies_in(IX(loop, FROM), outer) || varies_in(IX(loop, TO), outer));
+}
+
+/* Whether the loop's name alone gives the position of the slot in the next iteration, the slot is
+ * released for its groups only, and the last release does not depend on the tile. */
 static bool may_cross(const Walk *w, const Group *g, const Op *loop)
 {
 	Ctx *c = w->k->ctx;
+	if (has_other_trips(loop))
+		return false;
 	for (const Op *op = g->first; op != g->last->next; op = op->next)
 		for (int i = 0; i < op->nin; i++) {
 			const Ix *at = ring_of(&op->in[i]) ? op->in[i].at : NULL;

@@ -34,11 +34,9 @@ static const char head[] =
 	"  }\n"
 	"}\n";
 
-/* Not yet u32: negative s8 becomes 0 in it, and negative s16 wraps. */
 static bool is_tried(int e)
 {
-	return e != EL_U32 && elem_rows[e].spoken && elem_rows[e].bits >= 8 &&
-	       elem_rows[e].bits <= 32;
+	return elem_rows[e].spoken && elem_rows[e].bits >= 8 && elem_rows[e].bits <= 32;
 }
 
 /* Whether it takes two steps, each rounded; or would be none. */
