@@ -308,7 +308,8 @@ void emit_CVT(Cg *g, const Op *op)
 	const Attr *plus = attrs_get(&op->attrs, A_PLUS);
 	Bound from = *cg_val(g, IN(op, X).val);
 	bool by_pairs = cg_by_pairs(&from), halves = by_pairs && cg_halves(op);
-	if (by_pairs && !halves && !plus && cg_widens(elem)) {
+	bool words = elem_is_word(type->elem) && !elem_is_float(elem);
+	if (by_pairs && !halves && !plus && !words && cg_widens(elem)) {
 		from = cg_widened(g, &from, elem);
 		elem = EL_F32;
 	}

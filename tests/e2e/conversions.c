@@ -42,7 +42,7 @@ static bool is_tried(int e)
 /* Whether it takes two steps, each rounded; or would be none. */
 static bool by_f32(int from, int to)
 {
-	bool wide = from == EL_I32 && elem_is_float((Elem)to);
+	bool wide = (from == EL_I32 || from == EL_U32) && elem_is_float((Elem)to);
 	return from == to || (wide && to != EL_F32);
 }
 
@@ -94,6 +94,13 @@ static void fill(int e, unsigned char *data)
 	}
 }
 
+/* From an integer: those of 32 bits keep the low bits. */
+static bool wraps(int from, int to)
+{
+	return !by_f32(from, to) && !elem_is_float((Elem)from) && !elem_is_float((Elem)to) &&
+	       elem_rows[to].bits == 32;
+}
+
 static void check(int from, int to, const unsigned char *in, const unsigned char *got)
 {
 	size_t size = (size_t)elem_rows[to].bits / 8;
@@ -101,7 +108,8 @@ static void check(int from, int to, const unsigned char *in, const unsigned char
 	for (int i = 0; i < COUNT; i++) {
 		double v = elem_get((Elem)from, in, i);
 		double want = elem_round((Elem)to, by_f32(from, to) ? elem_round(EL_F32, v) : v);
-		uint64_t expected = elem_rows[to].pack(want), is = 0;
+		uint64_t is = 0, expected = wraps(from, to) ? (uint32_t)(int64_t)v
+							    : elem_rows[to].pack(want);
 		memcpy(&is, got + (size_t)i * size, size);
 		nans += isnan(v);
 		zeros += v == 0 && signbit(v);
