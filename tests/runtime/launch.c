@@ -224,7 +224,7 @@ static void optional_maps(void **state)
 	}
 	args[GEMM_D].v.ptr = 0x30000002;
 	assert_status(dsl_launch(mod, "gemm", args, GEMM_ARGS, NULL, NULL), DSL_ERR_ALIGN);
-	assert_says(dsl_detail(), "0x30000002", "4 bytes, which the kernel's widest store", NULL);
+	assert_says(dsl_detail(), "0x30000002", "4 bytes, which the kernel's widest access", NULL);
 	args[GEMM_D].v.ptr = 0;
 	assert_status(dsl_launch(mod, "gemm", args, GEMM_ARGS, NULL, NULL), DSL_ERR_NULL);
 	sample_args(args, 128, 256, 60);
