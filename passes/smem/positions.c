@@ -65,6 +65,14 @@ bool varies_in(const Ix *x, const Op *loop)
 	return n.found;
 }
 
+bool trips_vary(const Op *loop)
+{
+	const Op *outer = NULL;
+	for (const Op *up = op_parent(loop); up; up = op_parent(up))
+		outer = up->kind == OP_FOR ? up : outer;
+	return outer && (varies_in(IX(loop, FROM), outer) || varies_in(IX(loop, TO), outer));
+}
+
 /* Of all iterations together, where each has its own number: a + b * i of iteration i. NULL: no
  * such numbers. */
 static const Ix *sum_of(const Walk *w, const Op *loop, const Ix *each)

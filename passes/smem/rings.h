@@ -13,5 +13,7 @@ int64_t rings_bytes(const Kernel *k);
 bool ring_is_settled(const Kernel *k, const Op *ring);
 /* Whether x names what each iteration of the loop has its own of. */
 bool varies_in(const Ix *x, const Op *loop);
+/* Whether the loop has another number of iterations for each tile, or for each of an outer loop. */
+bool trips_vary(const Op *loop);
 
 #endif

@@ -6,6 +6,7 @@
  *     for j { mma.wgmma %s ; mma.wgmma %acc ; %x = exp2 %s ; %y = mul %acc, %c }
  * ->  for j { mma.wgmma %s ; wgmma.commit ; mma.wgmma %acc ; wgmma.commit
  *             wgmma.wait n=1 ; %x = exp2 %s ; wgmma.wait n=0 ; %y = mul %acc, %c } */
+#include "passes/smem/rings.h"
 #include "passes/sync/sync.h"
 
 enum { MOST_FLYING = 4 };
@@ -181,21 +182,12 @@ static void add_group(Walk *w, Flight *f, int number)
 }
 
 /* ------------------------------------------------------------------ loops */
-/* Whether the loop has another number of iterations for each tile, or for each of an outer loop. */
-static bool has_other_trips(const Op *loop)
-{
-	const Op *outer = NULL;
-	for (const Op *up = op_parent(loop); up; up = op_parent(up))
-		outer = up->kind == OP_FOR ? up : outer;
-	return outer && (varies_in(IX(loop, FROM), outer) || varies_in(IX(loop, TO), outer));
-}
-
 /* Whether the loop's name alone gives the position of the slot in the next iteration, the slot is
  * released for its groups only, and the last release does not depend on the tile. */
 static bool may_cross(const Walk *w, const Group *g, const Op *loop)
 {
 	Ctx *c = w->k->ctx;
-	if (has_other_trips(loop))
+	if (trips_vary(loop))
 		return false;
 	for (const Op *op = g->first; op != g->last->next; op = op->next)
 		for (int i = 0; i < op->nin; i++) {

@@ -17,6 +17,7 @@
  * they have no register and no buffer in common, so that each value stays the same in every bit. */
 #include "base/ptrmap.h"
 #include "passes/atoms/registers.h"
+#include "passes/smem/rings.h"
 #include "passes/why.h"
 
 #include <string.h>
@@ -162,6 +163,8 @@ static const char *why_not(Chain *c)
 	if (!is_of_warpgroups(c, c->first) || !is_of_warpgroups(c, c->second) ||
 	    a->type->space != SP_REG || !is_defined_in(c->loop, a) || !comes_from(c, a))
 		return "no loop multiplies values that it computes from an accumulator of wgmma";
+	if (trips_vary(c->loop))
+		return "the number of iterations differs between the tiles of a CTA";
 	find_late(c);
 	if (share_ring(c))
 		return "the two products load their operands into one pipeline";

@@ -1,0 +1,40 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Chained products with overlap and without it: the same outputs in every bit. `overlap on` is an error where nothing overlaps.
+#   overlap.sh DSLC ROOT
+set -eu
+dslc=$1 root=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# FILE SIZES OUTPUT SCHEDULE
+same()
+{
+	for overlap in on off; do
+		"$dslc" run -q "$root/$1" --size "$2" --device sim --numbers normal --tiles 1 --out "$3=$work/$overlap.npy" \
+			"-Dschedule={ $4 overlap $overlap; }" >"$work/log" 2>&1 || {
+			echo "$1 at $2 with $4 overlap $overlap;"
+			cat "$work/log"
+			exit 1
+		}
+	done
+	cmp "$work/on.npy" "$work/off.npy" || {
+		echo "$1 at $2 with $4: other bits with overlap"
+		exit 1
+	}
+}
+
+gallery=examples/gallery
+same $gallery/attention.gemm B=1,H=2,M=130,E=64,L=200,qb=16640,qh=8320,qm=64,kb=25600,kh=12800,kl=64,vb=25600,vh=12800,vl=64 O \
+	'roles cooperative;'
+same $gallery/attention.gemm B=1,H=1,M=70,E=128,L=1,qb=8960,qh=8960,qm=128,kb=128,kh=128,kl=128,vb=128,vh=128,vl=128 O \
+	'roles cooperative; persistent dynamic;'
+same $gallery/attention_causal.gemm \
+	B=1,G=1,R=2,M=200,E=64,L=150,qb=25600,qg=25600,qr=12800,qm=64,kb=9600,kg=9600,kl=64,vb=9600,vg=9600,vl=64 O \
+	'roles cooperative;'
+same $gallery/attention_window.gemm \
+	B=1,H=2,M=130,E=64,L=190,qb=16640,qh=8320,qm=64,kb=24320,kh=12160,kl=64,vb=24320,vh=12160,vl=64 O \
+	'roles cooperative; persistent dynamic;'
+# more iterations for later tiles: such a loop of a persistent kernel is proved without overlap
+"$dslc" check -q "$root/$gallery/attention_causal.gemm" '-Dschedule={ roles cooperative; persistent; }'
+same tests/e2e/registers/attention.gemm M=136,L=256,E=56 O 'roles none;'
