@@ -83,15 +83,9 @@ void why_overlap(Kernel *k)
 		   "are computed");
 }
 
-void why_no_overlap(Kernel *k, int regs, int most, bool spilled)
+void why_no_overlap(Kernel *k, const char *text)
 {
-	if (spilled)
-		kernel_why(k, REASON_OVERLAP, NULL, 0, "ptxas spilled registers with it");
-	else
-		kernel_why(k, REASON_OVERLAP, NULL, 0,
-			   "with two products in flight, tiles take %d registers of the %d that a "
-			   "thread has for them",
-			   regs, most);
+	kernel_why(k, REASON_OVERLAP, NULL, 0, "%s", text);
 }
 
 void why_group(Kernel *k, int64_t group)

@@ -17,7 +17,7 @@ void why_copies(Kernel *k, const Op *copy, int bytes);                     /* by
 void why_boxes(Kernel *k, const Op *copy, int64_t boxes); /* rows by indices, of a CTA */
 void why_swap(Kernel *k);
 void why_overlap(Kernel *k);
-void why_no_overlap(Kernel *k, int regs, int most, bool spilled);
+void why_no_overlap(Kernel *k, const char *text);
 void why_group(Kernel *k, int64_t group);
 void why_group_of_lengths(Kernel *k, int64_t group);
 void why_group_of_moves(Kernel *k, int64_t group);

@@ -282,14 +282,42 @@ static void overlap(Chain *c)
 }
 
 /* ------------------------------------------------------------------ whether */
-/* Where ptxas has spilled, products follow each other. */
-static bool fits(Kernel *k, const Op *mma)
+/* Whether exp2 of whole tiles is computed between the products: measured to be slower with overlap
+ * (tests/gpu/records/decisions.md). */
+static bool takes_exp2(const Chain *c)
 {
-	int regs = needs_all(needs_of(k)), most = registers_of_tiles(k, op_tiled_mma(k->ctx, mma));
-	bool spilled = attrs_int(&k->attrs, A_THRIFT, 0);
-	if (spilled || regs > most)
-		why_no_overlap(k, regs, most, spilled);
-	return !spilled && regs <= most;
+	for (const Op *op = c->first->next; op != c->second; op = op->next)
+		if (op->kind == OP_EXP2 &&
+		    layout_size_int(op->out->type->layout) ==
+			    layout_size_int(IN(c->first, TO).val->type->layout))
+			return true;
+	return false;
+}
+
+/* Why overlap that nobody asked for would not help; NULL: it would. */
+static const char *why_slower(const Chain *c)
+{
+	Kernel *k = c->k;
+	int regs = needs_all(needs_of(k));
+	int most = registers_of_tiles(k, op_tiled_mma(k->ctx, c->second));
+	if (attrs_int(&k->attrs, A_THRIFT, 0)) /* products follow each other then */
+		return "ptxas spilled registers with it";
+	if (regs > most)
+		return ctx_strf(k->ctx,
+				"with two products in flight, tiles take %d registers of the %d "
+				"that a thread has for them",
+				regs, most);
+	return takes_exp2(c) ? "exp2 takes several instructions, which makes overlap slower; "
+			       "exp2_approx takes one"
+			     : NULL;
+}
+
+static bool is_wanted(const Chain *c)
+{
+	const char *slower = why_slower(c);
+	if (slower)
+		why_no_overlap(c->k, slower);
+	return !slower;
 }
 
 PASS_OF(overlap)
@@ -302,7 +330,7 @@ PASS_OF(overlap)
 		Chain c = {.k = k, .loop = loop, .late.arena = ctx_arena(k->ctx)};
 		const char *not = why_not(&c);
 		why = !why || c.second ? not : why;
-		if (not || (asked < 0 && !fits(k, c.second)))
+		if (not || (asked < 0 && !is_wanted(&c)))
 			continue;
 		overlap(&c);
 		found = true;

@@ -6,7 +6,7 @@
 
 #include "base/base.h"
 
-enum { FACTORS_MOST = 16, VALUES_MOST = 256, TEXTS_MOST = 16 };
+enum { FACTORS_MOST = 16, VALUES_MOST = 512, TEXTS_MOST = 16 };
 
 typedef struct {
 	const char *name, *factor;
