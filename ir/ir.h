@@ -89,8 +89,8 @@ typedef struct {
 	int mode, part;
 } ModePart;
 ModePart layout_part(const Layout *l, int leaf);
-/* Of the parts of a mode, the first the fastest, how many a tile of so many elements takes: all of
- * each but the last. 0: it may begin or end within one. */
+/* How many parts of a mode a tile of `extent` elements covers, the fastest part first. It covers
+ * all but the last whole. 0: the tile may begin or end within a part. */
 int parts_of_tile(Ctx *c, const Tup *parts, int64_t extent, IxFacts facts);
 int map_coordinate(const Layout *l,
 		   int mode); /* which of a map's coordinates is that mode's; -1: none */

@@ -499,8 +499,8 @@ static const Tup *tile_parts(const Kernel *k, const Val *tile, int mode)
 	return tup_is_leaf(parts) ? parts : tup_map(k->ctx, parts, known, (Kernel *)(uintptr_t)k);
 }
 
-/* Along a part of a mode, of so many rows that begin at a multiple of their number; 0: they begin
- * or end within a part. */
+/* How many elements of the part the tile of `rows` rows covers; the tile begins at a multiple of
+ * its rows. 0: it begins or ends within a part. */
 static int64_t rows_in_part(const Tup *parts, int part, int64_t rows)
 {
 	int64_t n = rows;

@@ -226,7 +226,8 @@ static dsl_status addresses_check(const Why *w, const Launch *l)
 		dsl_status st = DSL_OK;
 		if (a->kind == KA_TENSOR)
 			st = address_check(w, l, i, wide ? a->align : bytes,
-					   wide ? "the kernel's widest access" : "its element type");
+					   wide ? "the kernel's widest access"
+						: "its element type");
 		if (st)
 			return st;
 	}

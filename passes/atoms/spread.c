@@ -198,14 +198,14 @@ static const char *along_m(const Kernel *k)
 			warps > 1 ? "warps" : "warpgroups", groups * rows, groups * warps);
 }
 
-/* Beside an mma a row lies in the lanes of one warp, which can exchange registers; columns, and
- * without an mma rows, lie in several warps, which exchange what they have of them (exchange.c). */
-/* Of each row so many columns, of several groups. */
+/* Whether it reduces groups of columns of each row, not whole rows. */
 static bool reduces_groups(const Op *op)
 {
 	return val_extent(op->out, 1) > 1 && val_extent(op->out, 1) < val_extent(IN(op, X).val, 1);
 }
 
+/* Beside an mma a row lies in the lanes of one warp, which can exchange registers; columns, and
+ * without an mma rows, lie in several warps, which exchange what they have of them (exchange.c). */
 static void check_rows(Kernel *k, const Op *op)
 {
 	enum { MOST = 16, LANES = 32 };

@@ -239,7 +239,7 @@ void find_origins(Epilogue *e)
 		join_changes(e, op);
 }
 
-/* Whether an operand has an element for so many columns. */
+/* Whether an operand has one element for each group of columns. */
 static bool is_of_groups(const Val *v)
 {
 	for (int i = 0; i < v->def->nin; i++) {

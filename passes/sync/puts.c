@@ -69,7 +69,7 @@ static const Ix *read_where(Kernel *k, const Op *put, const char *ring)
 	return ix_is_const(some, NULL) ? NULL : some;
 }
 
-/* What writes a slot that no loop reads would be left there, and all would meet in vain. */
+/* A value that no iteration reads is not written, and its barriers are skipped. */
 static void put_where(Kernel *k, Op *put, const Ix *cond)
 {
 	Op *some = op_before(k, put, OP_IF);

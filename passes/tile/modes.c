@@ -73,7 +73,8 @@ static void check_some(const Flat *f, int mode, const Ix *part)
 		     mode, IN(f->of, OF).val->name);
 }
 
-/* Parts so many elements apart: a matrix has no neighbours along them, or one row for several. */
+/* Whether a part has this stride: with 1, rows would be neighbours; with 0, several would be the
+ * same. */
 static bool has_stride(const Layout *parts, int64_t stride)
 {
 	bool has = false;
