@@ -442,15 +442,26 @@ void stmt_accumulate(Sema *s, const Node *n)
 }
 
 /* ------------------------------------------------------------------ assignment */
+static bool report_shape(Sema *s, const Value *to, const Value *v)
+{
+	const char *name = to->val->name;
+	const Layout *is = v->val->type->layout, *wanted = to->val->type->layout;
+	if (shape_extent(wanted, 1) == 1 && shape_extent(is, 0) == shape_extent(wanted, 0))
+		return reject(s, v->loc, D_E0204,
+			      "a tile of %s does not fit '%s' of %s\n"
+			      "reduce each row to a value: rowsum(x) or rowmax(x)",
+			      shape_str(s, is), name, shape_str(s, wanted));
+	return reject(s, v->loc, D_E0204, "a tile of %s does not fit '%s' of %s", shape_str(s, is),
+		      name, shape_str(s, wanted));
+}
+
 static bool assigned_fits(Sema *s, const Value *to, const Value *v)
 {
 	const Type *t = to->val->type;
 	if (!is_held_whole(s, v, "what is assigned"))
 		return false;
 	if (v->val->type->layout != t->layout)
-		return reject(s, v->loc, D_E0204, "a tile of %s does not fit '%s' of %s",
-			      shape_str(s, v->val->type->layout), to->val->name,
-			      shape_str(s, t->layout));
+		return report_shape(s, to, v);
 	return elem_fits(s, v, to->val->name, "is", t->elem);
 }
 

@@ -393,6 +393,18 @@ static Value cast_size(Sema *s, Loc loc, Elem to, const Value *arg)
 							      : value_bad();
 }
 
+static Value report_steps(Sema *s, Loc loc, Elem to, Elem from)
+{
+	const char *is = elem_rows[from].name, *wanted = elem_rows[to].name;
+	if (elem_converts(from, EL_F32))
+		return rejected(s, loc, D_E0205,
+				"%s becomes %s in two steps, each rounded\n"
+				"write %s(f32(...))",
+				is, wanted, wanted);
+	return rejected(s, loc, D_E0205, "%s is only copied: it converts to no type\n%s", is,
+			help_copied());
+}
+
 Value elt_cast(Sema *s, Loc loc, Elem to, Value *arg)
 {
 	if (!is_elementwise(arg) && arg->kind != V_BUFFER)
@@ -419,11 +431,7 @@ Value elt_cast(Sema *s, Loc loc, Elem to, Value *arg)
 				"and 32 bits, and f64",
 				value_text(arg), elem_rows[to].name);
 	if (!elem_converts(elt_elem(arg), to))
-		return rejected(s, loc, D_E0205,
-				"%s becomes %s in two steps, each rounded\n"
-				"write %s(f32(...))",
-				elem_rows[elt_elem(arg)].name, elem_rows[to].name,
-				elem_rows[to].name);
+		return report_steps(s, loc, to, elt_elem(arg));
 	if (!elt_place(s, loc))
 		return value_bad();
 	Op *op = build_in(s, build(s, OP_CVT, loc), arg->val);

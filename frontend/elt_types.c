@@ -99,6 +99,12 @@ Elem elt_operand_type(const EltRow *row, const Value *args, int i, Elem e)
 	return elem_pairs(own) ? EL_F32 : own;
 }
 
+/* Of types that convert to no other. */
+const char *help_copied(void)
+{
+	return "declare the tensor s32, and convert it before the launch: x.int() of PyTorch";
+}
+
 static bool report_elem(Sema *s, const char *what, Elem e, const Value *v)
 {
 	const char *to = elem_rows[e].name;
@@ -106,6 +112,8 @@ static bool report_elem(Sema *s, const char *what, Elem e, const Value *v)
 				    e == EL_F32 ? ", or convert what comes out" : "");
 	if (v->kind == V_SCALAR && v->val->arg >= 0)
 		help = ctx_strf(s->ctx, "declare %s : %s", v->val->name, to);
+	else if (elt_elem(v) != EL_F32 && !elem_converts(elt_elem(v), EL_F32))
+		help = help_copied();
 	else if (!elem_converts(elt_elem(v), e))
 		help = ctx_strf(s->ctx, "write %s(f32(...)) around it", to);
 	return reject(s, v->loc, D_E0205, "%s computes in %s, this is %s\n%s", what, to,

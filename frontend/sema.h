@@ -353,6 +353,7 @@ Elem elt_type_of(const EltRow *row, const Value *args);
 Elem elt_operand_type(const EltRow *row, const Value *args, int i, Elem e);
 bool elt_size_fits(Sema *s, const Value *v, Elem e);        /* else reports */
 bool elt_is_f32(Sema *s, const char *what, const Value *v); /* else reports */
+const char *help_copied(void);
 bool elt_types_fit(Sema *s, Loc loc, const EltRow *row, const Value *args, Elem e);
 bool elt_read(Sema *s, Value *v); /* a tile, as it is */
 Value elt_cast(Sema *s, Loc loc, Elem to, Value *arg);

@@ -229,6 +229,18 @@ void warn_of_transposed(Sema *s, Loc loc, const Tile *t, const Tile *other, cons
 		     layout_str(s->ctx, layout_cat(s->ctx, turned, t->tiling->rank)));
 }
 
+static bool report_others(Sema *s, const Tiling *t, int mode, const Value *at)
+{
+	const Coord *c = at->coord;
+	DiagMsg *m = report_other_extent(s, t, mode, at, D_E0211);
+	if (c->extent == tiling_extent(s, t, mode))
+		diag_remedy(s->ctx, m, "divide both into tiles of as many elements along it");
+	else
+		diag_remedy(s->ctx, m, "write the indices in the order of the modes of '%s'",
+			    t->tensor->name);
+	return false;
+}
+
 /* Origins are 32-bit for TMA, whatever the expression. */
 static bool origin_fits(Sema *s, const Tiling *t, int mode, const Value *at)
 {
@@ -244,11 +256,8 @@ static bool origin_fits(Sema *s, const Tiling *t, int mode, const Value *at)
 	if (lo >= 0 && hi <= INT32_MAX)
 		return true;
 	if (counts_others(s, t, mode, at->coord))
-		diag_remedy(s->ctx, report_other_extent(s, t, mode, at, D_E0211),
-			    "write the indices in the order of the modes of '%s'", t->tensor->name);
-	else
-		return report_origin(s, t, mode, at, lo < 0);
-	return false;
+		return report_others(s, t, mode, at);
+	return report_origin(s, t, mode, at, lo < 0);
 }
 
 Value tiles_index(Sema *s, Loc loc, const Value *tiles, Value *at, int n)
