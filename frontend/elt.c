@@ -491,13 +491,18 @@ static bool has_columns(Sema *s, const Node *call, const Value *v)
 {
 	if (shape_extent(v->val->type->layout, 1) > 1)
 		return true;
-	return reject(s, v->loc, D_E0203,
-		      "%s is of the elements of a row, and this has one for each row\n"
-		      "write the value itself",
-		      call->kids.at[0]->name);
+	bool one_mode = s->mma_loc.src < 0 && s->grid && s->grid->rank == 1;
+	return reject(
+		s, v->loc, D_E0203,
+		"%s is of the elements of a row, and this has one for each row\n%s",
+		call->kids.at[0]->name,
+		one_mode ? "declare what has one mode as one row, (1,N):(N,1), in tiles of one "
+			   "row"
+			 : "write the value itself");
 }
 
-bool elt_reducible(Sema *s, const Node *call, Value *arg)
+/* Elements of integers are computed with as `word` says, others as they are. */
+static bool is_of_values(Sema *s, const Node *call, Value *arg, Elem word)
 {
 	const char *name = call->kids.at[0]->name;
 	bool number = !arg->tile && !is_tile_value(arg) && is_elementwise(arg);
@@ -506,10 +511,16 @@ bool elt_reducible(Sema *s, const Node *call, Value *arg)
 			      value_text(arg),
 			      number ? "write the number itself" : help_value(s, arg));
 	Elem e = elt_computed_in(arg, 1);
-	if (arg->kind == V_TILE && !read_tile(s, arg, elem_is_word(e) ? EL_F32 : e))
+	if (arg->kind == V_TILE && !read_tile(s, arg, elem_is_word(e) ? word : e))
 		return false;
-	return elt_whole(s, arg) && has_rows(s, name, arg) && elt_is_f32(s, name, arg) &&
-	       elt_place(s, call->loc);
+	return elt_whole(s, arg) && elt_place(s, call->loc);
+}
+
+bool elt_reducible(Sema *s, const Node *call, Value *arg)
+{
+	const char *name = call->kids.at[0]->name;
+	return is_of_values(s, call, arg, EL_F32) && has_rows(s, name, arg) &&
+	       elt_is_f32(s, name, arg);
 }
 
 enum { WARP_ROWS = 16 }; /* neighbours that one warp holds, of any accumulator */
@@ -628,6 +639,22 @@ Value elt_reduce(Sema *s, const Node *call, const Reduction *r, Value *args, int
 	if (n > 1)
 		to = layout_2d(s->ctx, rows / shared, r->kept < 0 ? 1 : cols, 1, rows / shared);
 	return result(reduce(s, call->loc, r, v, to));
+}
+
+bool scan_named(const char *name)
+{
+	return !strcmp(name, "cumsum");
+}
+
+/* cumsum(x): of each row, the sum of an element and of all before it. */
+Value elt_scan(Sema *s, const Node *call, Value *arg)
+{
+	Elem e = is_elementwise(arg) ? elt_computed_in(arg, 1) : EL_F32;
+	if (!is_of_values(s, call, arg, e) || !has_columns(s, call, arg) ||
+	    (!elem_is_word(e) && !elt_is_f32(s, call->kids.at[0]->name, arg)))
+		return value_bad();
+	Op *op = build_in(s, build(s, OP_SCAN, call->loc), arg->val);
+	return result(op_result(s->kernel, op, "x", arg->val->type));
 }
 
 /* Of what each row, or each element, has a value; NULL: reported. */

@@ -56,6 +56,12 @@ static void known_elem(Sema *s, Loc loc, Elem e)
 		target_takes_elem(s, loc, e);
 }
 
+bool function_named(const char *name)
+{
+	return elt_by_name(name) || reduction_named(name, NULL) || scan_named(name) ||
+	       layout_op_find(name) >= 0;
+}
+
 static Value eval_name(Sema *s, const Node *n)
 {
 	Value v;
@@ -88,7 +94,7 @@ static Value eval_name(Sema *s, const Node *n)
 		v.str = n->name;
 		return v;
 	}
-	if (elt_by_name(n->name) || reduction_named(n->name, NULL) || layout_op_find(n->name) >= 0)
+	if (function_named(n->name))
 		return rejected(s, n->loc, D_E0203, "'%s' is a function: %s(...)", n->name,
 				n->name);
 	if (s->free_names)
@@ -321,8 +327,7 @@ static bool are_of_layout(const Value *args, int n)
 static bool can_be_called(Sema *s, const char *name)
 {
 	Elem e;
-	return scope_find(s, name) || elem_is(name, &e) || mma_exists(name) || elt_by_name(name) ||
-	       reduction_named(name, NULL) || layout_op_find(name) >= 0;
+	return scope_find(s, name) || elem_is(name, &e) || mma_exists(name) || function_named(name);
 }
 
 static Value call_named(Sema *s, const Node *call, const Node *callee, Value *args, int n)
@@ -342,6 +347,9 @@ static Value call_named(Sema *s, const Node *call, const Node *callee, Value *ar
 		return mma_open(s, call, args, n);
 	if (row && !(op >= 0 && are_of_layout(args, n)))
 		return call_elementwise(s, call, row, args, n);
+	if (scan_named(callee->name))
+		return counts(s, call->loc, callee->name, n, 1, 1) ? elt_scan(s, call, args)
+								   : value_bad();
 	if (reduction_named(callee->name, &by))
 		return counts(s, call->loc, callee->name, n, 1, 2)
 			       ? elt_reduce(s, call, &by, args, n)

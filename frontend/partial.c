@@ -167,6 +167,17 @@ static bool keeps_part(Walk *w, const Op *op, int operand, const Part *p)
 				   : keeps_one(op, operand, p->by->op == OP_ADD ? SUMS : MOSTS));
 }
 
+/* cumsum(x) + before: what a loop carries for each row, declared as rows(..), which is filled. */
+static bool continues(const Op *op, int operand, const Part *p)
+{
+	if (p->reduce->kind != OP_SCAN || op->kind != OP_ADD)
+		return false;
+	const Val *before = op->in[1 - operand].val;
+	const Op *def = before->def;
+	return def && def->kind == OP_FRAG && def->next && def->next->kind == OP_FILL &&
+	       extent_of(before->type, 1) == 1;
+}
+
 static void walk_elementwise(Walk *w, const Op *op)
 {
 	Origin *out = origin_of(w, op->out);
@@ -177,7 +188,8 @@ static void walk_elementwise(Walk *w, const Op *op)
 			if (in->along[d].tile && extent_of(t, d) == extent_of(op->out->type, d))
 				add_span(w, &out->along[d], &in->along[d]);
 		for (const Part *p = in->parts; p; p = p->next)
-			add_part(w, out, p, keeps_part(w, op, i, p) ? p->by : NULL);
+			if (!continues(op, i, p))
+				add_part(w, out, p, keeps_part(w, op, i, p) ? p->by : NULL);
 	}
 }
 
@@ -208,6 +220,18 @@ static void walk_reduce(Walk *w, const Op *op)
 		    extent_of(x->type, d) > 1 && !is_whole(w->s, &in->along[d]))
 			add_part(w, out, &(Part){.reduce = op, .span = in->along[d]}, by);
 	}
+}
+
+/* A part of a row has the sums of what is before it but not of what other tiles have. */
+static void walk_scan(Walk *w, const Op *op)
+{
+	const Origin *in = origin_of(w, IN(op, X).val);
+	Origin *out = origin_of(w, op->out);
+	add_parts(w, out, in, false);
+	for (int d = 0; d < BUFFER_RANK; d++)
+		out->along[d] = in->along[d];
+	if (!is_whole(w->s, &in->along[1]))
+		add_part(w, out, &(Part){.reduce = op, .span = in->along[1]}, NULL);
 }
 
 static void walk_copy(Walk *w, const Op *op)
@@ -297,6 +321,12 @@ static const char *remedy(Walk *w, const Op *copy, const Part *p, const char *fi
 	int64_t tile = extent_of(p->span.tile->out->type, p->span.mode);
 	if (combine_of(copy) && p->by && p->by != combine_of(copy))
 		return ctx_strf(c, "join tiles by %s, too", p->by->name);
+	if (p->reduce->kind == OP_SCAN)
+		return ctx_strf(c, "%s%s", say_one_tile(w, p, first, tile),
+				w->s->mma_loc.src < 0
+					? "add what a loop over the tiles carries, before : f32 "
+					  "rows(..): cumsum(x) + before"
+					: "let the next kernel sum what this one writes");
 	return ctx_strf(c,
 			"%sfor a value of each %" PRId64 " elements, declare the mode as (%" PRId64
 			",T) in each tensor that has it; or %s",
@@ -314,7 +344,8 @@ static void report(Walk *w, const Op *copy, const Part *p)
 		diag(w->s->ctx, p->reduce->loc, D_E0314,
 		     "this %s is of a tile of %" PRId64 ", and %smode %d of '%s' has %s "
 		     "elements: what is %s '%s' would depend on the tile's width",
-		     combine_of(p->reduce)->name, extent_of(tile->out->type, p->span.mode),
+		     p->reduce->kind == OP_SCAN ? "running sum" : combine_of(p->reduce)->name,
+		     extent_of(tile->out->type, p->span.mode),
 		     tup_is_leaf(mode_of(&p->span)) ? "" : "the first part of ", p->span.mode,
 		     tensor_name(tile->out), first, combine_of(copy) ? "joined to" : "written to",
 		     tensor_name(IN(copy, TO).val));
@@ -343,6 +374,8 @@ static void walk_op(Walk *w, const Op *op)
 		walk_inside(w, op);
 	else if (op->kind == OP_REDUCE)
 		walk_reduce(w, op);
+	else if (op->kind == OP_SCAN)
+		walk_scan(w, op);
 	else if (op->kind == OP_MMA)
 		walk_mma(w, op);
 	else if (copy && IN(op, TO).val->type->space == SP_GLOBAL)

@@ -29,9 +29,8 @@ static bool is_builtin(const char *name)
 {
 	Elem e;
 	return (elem_is(name, &e) && elem_rows[e].bits >= 8) || !strcmp(name, "_") ||
-	       !strcmp(name, "inf") || reduction_named(name, NULL) || elt_by_name(name) ||
-	       layout_op_find(name) >= 0 || swizzle_named(name, NULL) || is_template(name) ||
-	       sum_by_name(name);
+	       !strcmp(name, "inf") || function_named(name) || swizzle_named(name, NULL) ||
+	       is_template(name) || sum_by_name(name);
 }
 
 bool name_is_free(Sema *s, const char *name, Loc loc)

@@ -298,6 +298,7 @@ const Layout *shape_of(Sema *s, const Layout *l); /* top-level sizes, column-maj
 
 /* eval.c */
 Value eval(Sema *s, const Node *n);
+bool function_named(const char *name); /* of values or layouts */
 bool eval_int(Sema *s, const Node *n, int64_t lo, int64_t hi, const char *what, int64_t *out);
 
 /* view.c */
@@ -363,6 +364,8 @@ typedef struct {
 	const CombineRow *by;
 	int kept; /* 0: rows, 1: columns, -1: neither */
 } Reduction;
+bool scan_named(const char *name); /* cumsum */
+Value elt_scan(Sema *s, const Node *call, Value *arg);
 bool reduction_named(const char *name, Reduction *r);
 Value elt_reduce(Sema *s, const Node *call, const Reduction *r, Value *args, int n);
 Val *elt_inside(Sema *s, Loc loc, Val *v, const Reduction *r);

@@ -487,6 +487,12 @@ static bool run_reduce(Interp *in, const Op *op)
 	return true;
 }
 
+static bool run_scan(Interp *in, const Op *op)
+{
+	scan_run(slot_of(in, op->out), slot_read(in, operand(in, op, 0)));
+	return true;
+}
+
 static bool run_inside(Interp *in, const Op *op)
 {
 	const Slot *out = slot_of(in, op->out);
@@ -516,7 +522,7 @@ static bool (*const runs[OP_COUNT])(Interp *, const Op *) = {
 	[OP_INSIDE] = run_inside,    [OP_GROUPS_COUNT] = run_count,
 	[OP_GROUPS_FIND] = run_find, [OP_GROUPS_AT] = run_at,
 	[OP_TICKETS] = run_tickets,  [OP_TICKET_AT] = run_ticket,
-	[OP_NUMBER] = run_number,
+	[OP_NUMBER] = run_number,    [OP_SCAN] = run_scan,
 };
 
 static bool run_op(Interp *in, const Op *op)

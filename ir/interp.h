@@ -106,6 +106,7 @@ void element_join(const Joining *j, const Tensor *t, int64_t at, const Elements 
 double combined(const CombineRow *by, double x, double y);
 double moved(double v, double by); /* v + by; v if one is not finite, or by is 0 (-0 + 0 is 0) */
 void elt_run(const Op *op, const Slot *out, Slot *const *in);
+void scan_run(const Slot *out, const Slot *in);
 void reduce_run(const CombineRow *row, const Slot *out, const Slot *in);
 void cvt_run(const Slot *out, const Slot *in);
 

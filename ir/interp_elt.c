@@ -361,3 +361,39 @@ void reduce_run(const CombineRow *row, const Slot *out, const Slot *in)
 	}
 	cvt_run(out, out);
 }
+
+/* What sums along a row may be off by so far, added in any order: exact as long as each is a
+ * multiple of the least unit that 24 bits hold. */
+static double scan_error(double *size, double *unit, const Elements *x, int64_t i, int64_t terms)
+{
+	*size += fmax(fabs(x->lo[i]), fabs(x->hi[i]));
+	*unit = fmin(*unit, element_unit(x, i));
+	bool exact = *size <= ldexp(*unit, FLT_MANT_DIG);
+	return exact ? 0 : (double)terms * ldexp(*size, -FLT_MANT_DIG);
+}
+
+static void scan_row(const Slot *to, const Slot *from, int64_t first, int64_t cols)
+{
+	const Elements *out = &to->at, *in = &from->at;
+	bool exact = elem_is_word(to->type->elem);
+	double sum[3] = {0}, size = 0, unit = INFINITY;
+	for (int64_t i = first; i < first + cols; i++) {
+		sum[0] = i == first ? in->f[i] : sum[0] + in->f[i];
+		out->f[i] = sum[0];
+		if (!out->lo)
+			continue;
+		double error = exact ? 0 : scan_error(&size, &unit, in, i, i - first + 1);
+		sum[1] += in->lo[i];
+		sum[2] += in->hi[i];
+		out->lo[i] = moved(sum[1], -error);
+		out->hi[i] = moved(sum[2], error);
+	}
+}
+
+/* Of each row the sum of an element and of those before it; nothing is rounded before the end. */
+void scan_run(const Slot *out, const Slot *in)
+{
+	for (int64_t r = 0; r < out->dim[0]; r++)
+		scan_row(out, in, r * out->dim[1], out->dim[1]);
+	cvt_run(out, out);
+}

@@ -256,3 +256,42 @@ const Layout *tv_shared_out(Ctx *c, const Type *whole, const Layout *part)
 	}
 	return layout_of(c, to);
 }
+
+/* Of the modes that go along rows, by their strides. */
+static void add_steps(const Modes *m, bool lanes, int64_t rows, TvRow *all, int64_t *stride, int *n)
+{
+	int64_t before = 1;
+	for (int i = 0; i < m->n; before *= m->extent[i++]) {
+		if (m->extent[i] == 1 || !m->stride[i] || m->stride[i] % rows)
+			continue;
+		int at = (*n)++;
+		for (; at && stride[at - 1] > m->stride[i]; at--) {
+			all[at] = all[at - 1];
+			stride[at] = stride[at - 1];
+		}
+		all[at] = (TvRow){lanes, (int)m->extent[i], (int)before};
+		stride[at] = m->stride[i];
+	}
+}
+
+static bool within_warp(const TvRow *r)
+{
+	enum { LANES = 32 };
+	bool bits = !(r->extent & (r->extent - 1)) && !(r->step & (r->step - 1));
+	return !r->lanes || (bits && r->step * r->extent <= LANES);
+}
+
+bool tv_row(const Type *t, TvRow *all, int *n)
+{
+	int64_t rows = number(tup_get(t->layout->shape, 0)),
+		cols = number(tup_get(t->layout->shape, 1));
+	int64_t stride[2 * TV_MODES], next = rows;
+	Modes lanes = modes_of(t->tv, 0), registers = modes_of(t->tv, 1);
+	*n = 0;
+	add_steps(&lanes, true, rows, all, stride, n);
+	add_steps(&registers, false, rows, all, stride, n);
+	for (int i = 0; i < *n; next *= all[i++].extent)
+		if (stride[i] != next || !within_warp(&all[i]))
+			return false;
+	return next == rows * cols;
+}

@@ -24,6 +24,7 @@ const char *elt_rule(const Kernel *k, const Op *op);
 const char *const_rule(const Kernel *k, const Op *op);
 const char *sizeval_rule(const Kernel *k, const Op *op);
 const char *series_rule(const Kernel *k, const Op *op);
+const char *scan_rule(const Kernel *k, const Op *op);
 const char *reduce_rule(const Kernel *k, const Op *op);
 const char *quads_rule(const Kernel *k, const Op *op);
 const char *move_rule(const Kernel *k, const Op *op);

@@ -226,6 +226,21 @@ const char *reduce_rule(const Kernel *k, const Op *op)
 	return meets ? exchange_rule(from, to) : NULL;
 }
 
+/* Lanes of one warp exchange what they have of a row. */
+const char *scan_rule(const Kernel *k, const Op *op)
+{
+	const Type *from = IN(op, X).val->type, *to = op->out->type;
+	TvRow all[2 * TV_MODES];
+	int n;
+	bool adds = to->elem == EL_F32 || elem_is_word(to->elem);
+	if (from != to || !adds || layout_rank(to->layout) != 2)
+		return "a scan is of a matrix of f32, s32 or u32, and gives one like it";
+	if (k->stage == ST_PTX && !to->tv)
+		return "a scan is of registers that are spread";
+	return to->tv && !tv_row(to, all, &n) ? "the lanes of one warp hold a row that is scanned"
+					      : NULL;
+}
+
 const char *quads_rule(const Kernel *k, const Op *op)
 {
 	const Type *from = IN(op, X).val->type, *to = op->out->type;

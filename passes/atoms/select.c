@@ -167,7 +167,7 @@ static bool joins_elements(const Kernel *k)
 	for (const Op *op = kernel_find(k, OP_RING); op; op = op_find_next(op, OP_RING))
 		if (attrs_get(&op->attrs, A_PUT))
 			return true;
-	return kernel_find(k, OP_REDUCE);
+	return kernel_find(k, OP_REDUCE) || kernel_find(k, OP_SCAN);
 }
 
 /* Whether an element of the tile that lies outside its tensor lies outside each output as well,

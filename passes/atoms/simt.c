@@ -251,7 +251,7 @@ static const Layout *share(Kernel *k, const Val *tile)
 	int fast = fast_mode(k, tile->type->layout);
 	fast = val_extent(tile, fast) == 1 ? 1 - fast : fast;
 	Simt s = {fast, widest_vector(k, fast), given ? given->i[0] : threads_for(k, tile),
-		  kernel_find(k, OP_REDUCE) ? ROWS_WHOLE : ROWS_ANY,
+		  kernel_find(k, OP_REDUCE) || kernel_find(k, OP_SCAN) ? ROWS_WHOLE : ROWS_ANY,
 		  lie_alike(k, fast) ? WARP_THREADS : LANES_OF_LINE};
 	const Layout *tv = tile_tv(k, tile, s);
 	for (; !tv && !given && s.threads > WARP_THREADS; tv = tile_tv(k, tile, s))

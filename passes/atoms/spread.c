@@ -17,7 +17,7 @@ static bool is_registers(const Val *v)
  * assigned to each other, or one the rows of the other. */
 static bool spreads_alike(const Op *op)
 {
-	return op_rows[op->kind].flags & OPF_ELT || op->kind == OP_REDUCE ||
+	return op_rows[op->kind].flags & OPF_ELT || op->kind == OP_REDUCE || op->kind == OP_SCAN ||
 	       (op->kind == OP_COPY && is_registers(IN(op, TO).val) &&
 		is_registers(IN(op, FROM).val));
 }
@@ -224,6 +224,20 @@ static void check_rows(Kernel *k, const Op *op)
 		}
 }
 
+static void check_scan(Kernel *k, const Op *op)
+{
+	TvRow all[2 * TV_MODES];
+	int n;
+	if (!tv_row(op->out->type, all, &n))
+		diag(k->ctx, op->loc, D_E0405,
+		     "a row of this tile lies in the registers of several warps, and a scan is "
+		     "of one\n%s",
+		     kernel_multiplies(k)
+			     ? along_m(k)
+			     : "give tiles more rows and fewer columns, and add what a loop over "
+			       "them carries: cumsum(x) + before");
+}
+
 /* A in registers lies as the atom reads it: a value computed from an accumulator does, where its
  * warpgroups are those of this mma. B lies as nothing else does. */
 static bool reads_operand(Ctx *c, const Op *mma, int i)
@@ -335,6 +349,8 @@ PASS_OF(spread)
 		if (op->kind == OP_REDUCE && (kernel_multiplies(k) || reduces_groups(op)) &&
 		    !pass_failed(k))
 			check_rows(k, op);
+		if (op->kind == OP_SCAN && !pass_failed(k))
+			check_scan(k, op);
 		if (op_is_mma(op))
 			regroup(k, op);
 		for (int i = 1; i <= 2 && op_is_mma(op) && !pass_failed(k); i++)

@@ -39,7 +39,8 @@ static void refuse(const Swap *w, const Op *op, const char *what, const char *re
 /* Whether values of op lie alike; one element lies like all. */
 static bool joins_values(const Op *op)
 {
-	return (op_rows[op->kind].flags & OPF_ELT) || op->kind == OP_REDUCE || op->kind == OP_COPY;
+	return (op_rows[op->kind].flags & OPF_ELT) || op->kind == OP_REDUCE ||
+	       op->kind == OP_SCAN || op->kind == OP_COPY;
 }
 
 static bool keep(Swap *w, Val *v)
@@ -173,6 +174,10 @@ static void check(const Swap *w)
 			check_reduce(w, op);
 		else if (op->kind == OP_COPY)
 			check_copy(w, op);
+		else if (op->kind == OP_SCAN && turned)
+			refuse(w, op,
+			       "a scan of rows would be one of columns of the transposed tile",
+			       "leave swap out");
 		else if ((op_rows[op->kind].flags & OPF_ELT) && turned &&
 			 is_of_groups(w, op, op->out))
 			refuse(w, op,
