@@ -19,6 +19,7 @@ typedef struct {
 		bool before; /* in the iteration before this one */
 	} at[MOST_FLYING];
 	int n;
+	bool ended; /* none was left in flight at some point of this iteration */
 } Flight;
 
 typedef struct {
@@ -149,6 +150,7 @@ static void end_groups(Walk *w, Flight *f, Block *b, Op *at, int since)
 		g->later = f->at[i].before;
 	}
 	f->n = kept;
+	f->ended |= !kept;
 }
 
 static void end_all(Walk *w, Flight *f, Block *b, Op *at)
@@ -156,8 +158,38 @@ static void end_all(Walk *w, Flight *f, Block *b, Op *at)
 	end_groups(w, f, b, at, 0);
 }
 
+static bool adds_before(const Walk *w, const Op *op, const Val *v)
+{
+	bool adds = false;
+	for (const Op *at = op->prev; at && !adds; at = at->prev) {
+		const Group *g = group_of(w->all, at);
+		adds = g && use_of(g, v) & ADDS;
+	}
+	return adds;
+}
+
+/* Whether the iteration before this one was the last to add to what the op reads. */
+static bool reads_last_turn(const Walk *w, const Op *op)
+{
+	const Group *g = NULL;
+	for (const Op *at = op->next; at; at = g ? g->last->next : at->next) {
+		g = group_of(w->all, at);
+		for (int i = 0; g && i < op->nin; i++)
+			if (!(op_effect(op, i) & (FX_W | FX_AW)) &&
+			    use_of(g, whole_of(op->in[i].val)) & ADDS)
+				return !adds_before(w, op, whole_of(op->in[i].val));
+	}
+	return false;
+}
+
+/* ptxas serialises all groups (C7514, C7517) where an accumulator of the iteration before is read
+ * and a group of this iteration has never been waited for. */
 static void before_op(Walk *w, Flight *f, Op *op)
 {
+	if (f->n && !f->ended && reads_last_turn(w, op)) {
+		end_all(w, f, op->block, op);
+		return;
+	}
 	for (int i = f->n; i-- > 0;)
 		if (needs_end(op, group_at(w, f->at[i].group))) {
 			end_groups(w, f, op->block, op, f->at[i].since);
@@ -212,6 +244,7 @@ static void end_of_body(Walk *w, Op *loop, Flight *f, bool keeps)
 		}
 	for (int i = 0; i < f->n; i++)
 		f->at[i].before = true;
+	f->ended = false;
 }
 
 static bool same_flight(const Flight *a, const Flight *b)
