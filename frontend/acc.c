@@ -470,6 +470,8 @@ void acc_assign(Sema *s, const Node *n, const Value *to)
 {
 	Value from = eval(s, n->kids.at[1]);
 	double number;
+	if (from.kind == V_TILE && !elt_read(s, &from))
+		return;
 	if (from.kind == V_INT || from.kind == V_REAL) {
 		if (number_of(s, &from, "what is assigned", &number) &&
 		    value_exists(s, n->kids.at[1], to->val->type->elem, number))

@@ -139,13 +139,14 @@ static int place_of(Sema *s, const Tiling *t, int mode)
 	return -1;
 }
 
-static Value series(Sema *s, Loc loc, const Ix *from, int side, int64_t n)
+Value coord_series(Sema *s, Loc loc, const Ix *from, int side, int64_t n)
 {
 	Value v = value_of(V_FRAG);
 	Op *op = build(s, OP_SERIES, loc);
 	op_ix(s->kernel, op, from);
 	v.val = op_result(s->kernel, op, "i",
 			  type_tile(s->ctx, SP_REG, EL_I32, vector_shape(s, side, n)));
+	v.loc = loc;
 	return v;
 }
 
@@ -168,7 +169,7 @@ static Value coordinates(Sema *s, const Node *call, const Value *tile, int mode)
 	if (in_tile < 0 || g->extent[mode] == 1)
 		return value_ix(from);
 	int side = side_of_coord(s, call, t, mode, in_tile);
-	return side < 0 ? value_bad() : series(s, call->loc, from, side, g->extent[mode]);
+	return side < 0 ? value_bad() : coord_series(s, call->loc, from, side, g->extent[mode]);
 }
 
 Value coord_call(Sema *s, const Node *call)

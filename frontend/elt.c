@@ -357,6 +357,17 @@ static Value apply(Sema *s, Loc loc, const EltRow *row, Value *args, Elem e)
 	return v;
 }
 
+/* g[i] - g[j] asks for one of the two along rows. */
+static bool differs(Sema *s, Loc loc, const EltRow *row, const Value *args)
+{
+	if (row->op != OP_SUB || !is_vector_twice(s, &args[0], &args[1]))
+		return true;
+	return reject(s, loc, D_E0203,
+		      "both are the same values of '%s', along the same mode: the difference is 0\n"
+		      "transpose one of them: x' - x is the difference of each two elements",
+		      args[0].tile->tiling->tensor->name);
+}
+
 Value elt_apply(Sema *s, Loc loc, const EltRow *row, Value *args)
 {
 	bool numbers = true;
@@ -365,8 +376,8 @@ Value elt_apply(Sema *s, Loc loc, const EltRow *row, Value *args)
 	if (numbers)
 		return row->value ? fold(row, args) : fold_bits(s, loc, row, args);
 	Elem e = elt_type_of(row, args);
-	if (!bounds_fit(s, row, args) || !elt_types_fit(s, loc, row, args, e) ||
-	    !read_operands(s, row, args, e))
+	if (!bounds_fit(s, row, args) || !differs(s, loc, row, args) ||
+	    !elt_types_fit(s, loc, row, args, e) || !read_operands(s, row, args, e))
 		return value_bad();
 	return apply(s, loc, row, args, e);
 }

@@ -60,6 +60,7 @@ struct Tile {
 	const Ix *at[RANK_MAX]; /* coordinates, in tiles; NULL: open */
 	const Tile *names;      /* an index for each coordinate along mode `gather`; NULL: none */
 	int gather;
+	bool turned; /* a vector, read along the other mode of what it is combined with */
 };
 
 typedef struct Mma Mma;
@@ -376,6 +377,7 @@ Value elt_shape(Sema *s, const Node *call, bool rows);
 
 /* coord.c: coord(gK[j,0], 0) */
 Value coord_call(Sema *s, const Node *call);
+Value coord_series(Sema *s, Loc loc, const Ix *from, int side, int64_t n);
 
 /* inplace.c: tensors that are inout */
 bool reads_in_place(Sema *s, const Value *v);             /* else reports */
@@ -450,7 +452,8 @@ Value vector_index(Sema *s, Loc loc, const Value *tensor, Value *at, int n);
 /* The tile of v, a vector as a matrix of one row or column, what repeats once; and its shape. NULL:
  * reported. */
 Val *vector_tile(Sema *s, const Value *v, const Layout **shape);
-bool tile_repeats(Sema *s, const Tile *t); /* along some mode */
+bool tile_repeats(Sema *s, const Tile *t);                     /* along some mode */
+bool is_vector_twice(Sema *s, const Value *a, const Value *b); /* the same tile of a vector */
 
 /* places.c */
 void tensor_places(Sema *s, const Tensor *t); /* facts of its elements; reports what cannot be */

@@ -323,13 +323,21 @@ static Val *build_view(Sema *s, const Tile *t, int side, Loc loc)
 	return op_result(s->kernel, op, "t", type);
 }
 
+/* Whether the index is the name of a loop, which says nothing of rows and columns. */
+static bool is_loops_name(Sema *s, const Ix *at)
+{
+	int64_t tile;
+	return at && at->kind == IX_SYM && !extent_by(s, at, &tile);
+}
+
 /* Of the output's extent along its side. */
 static bool length_fits(Sema *s, const Value *v, int mode)
 {
 	const Tile *t = v->tile;
 	Value at = {.kind = V_INT, .loc = v->loc, .ix = t->at[mode]};
 	int64_t tile;
-	if (t->names && t->gather == mode)
+	if ((t->names && t->gather == mode) || is_loops_name(s, at.ix) ||
+	    (t->turned && !extent_by(s, at.ix, &tile)))
 		return true;
 	if (tensor_extent(s, t->tiling->tensor, mode) == extent_by(s, at.ix, &tile))
 		return true;
@@ -380,6 +388,33 @@ static Val *build_parts(Sema *s, const Tile *t, Loc loc)
 	return tile_build(s, &tile, loc);
 }
 
+bool is_vector_twice(Sema *s, const Value *a, const Value *b)
+{
+	if (a->kind != V_TILE || b->kind != V_TILE)
+		return false;
+	const Tile *x = a->tile, *y = b->tile;
+	bool same = x->tiling->tensor == y->tiling->tensor && x->names == y->names &&
+		    long_mode(x->tiling) >= 0 && long_mode(x->tiling) == long_mode(y->tiling) &&
+		    tiling_shape(s, x->tiling) == tiling_shape(s, y->tiling);
+	for (int i = 0; same && i < x->tiling->rank; i++)
+		same = x->at[i] == y->at[i];
+	return same;
+}
+
+/* Along the rows (0) or the columns (1) of what is computed, of `shape` as it lies in the tensor;
+ * -1: the names do not say. */
+static int side_of_vector(Sema *s, const Value *of, const Tile *t, const Layout *shape, int mode)
+{
+	if (t->tiling->rank == 1 && t->tiling->extent[0] == 1)
+		return 0;
+	int side = mode < 0 ? -1 : side_of_tile(s, of->tile, place_along(t, mode));
+	if (side < 0 && t->tiling->rank == 1 && is_loops_name(s, t->at[0]))
+		side = 1;
+	if (!of->tile->turned || mode < 0 || (side < 0 && t->tiling->rank == 1))
+		return side;
+	return side >= 0 ? 1 - side : shape_extent(shape, 0) > 1;
+}
+
 Val *vector_tile(Sema *s, const Value *of, const Layout **shape)
 {
 	Value once = *of, *v = &once;
@@ -387,11 +422,9 @@ Val *vector_tile(Sema *s, const Value *of, const Layout **shape)
 	if (!v->tile)
 		return NULL;
 	const Tiling *t = v->tile->tiling;
-	int mode = long_mode(t),
-	    side = mode < 0 ? -1 : side_of_tile(s, of->tile, place_along(v->tile, mode));
-	bool one = t->rank == 1 && t->extent[0] == 1;
-	side = one ? 0 : side;
 	*shape = tiling_shape(s, t);
+	int mode = long_mode(t), side = side_of_vector(s, of, v->tile, *shape, mode);
+	bool one = t->rank == 1 && t->extent[0] == 1;
 	if (side < 0 && t->rank == 1) {
 		report_no_name(s, t->tensor, v);
 		return NULL;

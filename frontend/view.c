@@ -2,7 +2,9 @@
 /* view.c - some rows and columns of a buffer, and transposes, as operands of mma: what is read is
  * the buffer, and nothing is copied.
  *     let sV = sC[_, 0 .. 512];     acc += pv(P, sV');
- *  -> mma %acc, %P, %sC window_b=(0,64,0,512,1) */
+ *  -> mma %acc, %P, %sC window_b=(0,64,0,512,1)
+ * A vector transposed is read along the other mode of what it is combined with:
+ *     gG[h,c]'   of tiles (1,64)   ->   tile %g.m (h, c * 64, 0) : global f32 (64,1):(1,0) */
 #include "frontend/sema.h"
 
 #include <inttypes.h>
@@ -98,18 +100,75 @@ Value view_index(Sema *s, const Node *n, const Value *of)
 	return view_new(s, of, w);
 }
 
+/* ------------------------------------------------------------------ vectors */
+static bool has_one_mode(Sema *s, const Tile *t)
+{
+	const Layout *shape = tiling_shape(s, t->tiling);
+	return layout_rank(shape) < BUFFER_RANK || shape_extent(shape, 0) == 1 ||
+	       shape_extent(shape, 1) == 1;
+}
+
+/* A vector of a tensor, read along the other mode; of small types, as f32. */
+static Value turned_vector(Sema *s, const Value *v)
+{
+	enum { F32_BITS = 32 };
+	Tile *t = NEW(s->arena, Tile);
+	Value turned = *v;
+	*t = *v->tile;
+	if (!has_one_mode(s, t))
+		return rejected(s, v->loc, D_E0203,
+				"' transposes a tile of one row or one column, this is one of %s\n"
+				"declare the tensor with its modes exchanged, "
+				"A : bf16 (K,M):(1,K)",
+				shape_str(s, tiling_shape(s, t->tiling)));
+	if (t->names || tile_repeats(s, t))
+		return rejected(s, v->loc, D_E0301,
+				"not built yet: ' of tiles by index, and of tiles whose elements "
+				"repeat; of others it is");
+	t->turned = true;
+	turned.tile = t;
+	if (!elt_read(s, &turned))
+		return value_bad();
+	return elem_rows[elt_elem(&turned)].bits < F32_BITS ? elt_cast(s, v->loc, EL_F32, &turned)
+							    : turned;
+}
+
+/* Coordinates, along the other mode. */
+static Value turned_series(Sema *s, const Value *v)
+{
+	const Op *of = v->val->def;
+	const Layout *l = v->val->type->layout;
+	return coord_series(s, v->loc, IX(of, FROM), shape_extent(l, 0) > 1, layout_size_int(l));
+}
+
+static bool is_series(const Value *v)
+{
+	return v->kind == V_FRAG && v->val->def && v->val->def->kind == OP_SERIES;
+}
+
+static const char *help_turned(const Value *v)
+{
+	if (v->kind == V_TENSOR || v->kind == V_TILES)
+		return "declare the tensor with its modes exchanged, A : bf16 (K,M):(1,K)";
+	if (v->kind == V_FRAG)
+		return "transpose the vector where it is read: exp(gX[m,n]')";
+	return "transpose the buffer that an mma reads: mm(sA, sB')";
+}
+
 Value eval_turned(Sema *s, const Node *n)
 {
 	Value v = eval(s, n->kids.at[0]);
 	if (v.kind == V_BAD)
 		return v;
+	if (v.kind == V_TILE)
+		return turned_vector(s, &v);
+	if (is_series(&v))
+		return turned_series(s, &v);
 	if (!is_buffer(&v))
 		return rejected(s, n->loc, D_E0203,
-				"' transposes a buffer for an mma, this is %s\n%s", value_text(&v),
-				v.kind == V_TENSOR || v.kind == V_TILES || v.kind == V_TILE
-					? "declare the tensor with its modes exchanged, "
-					  "A : bf16 (K,M):(1,K)"
-					: "transpose the buffer that an mma reads: mm(sA, sB')");
+				"' transposes a buffer for an mma, or a vector of a tensor, this "
+				"is %s\n%s",
+				value_text(&v), help_turned(&v));
 	Window w = value_window(s, &v);
 	w.turned = !w.turned;
 	return view_new(s, &v, w);
