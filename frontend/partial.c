@@ -167,15 +167,51 @@ static bool keeps_part(Walk *w, const Op *op, int operand, const Part *p)
 				   : keeps_one(op, operand, p->by->op == OP_ADD ? SUMS : MOSTS));
 }
 
-/* cumsum(x) + before: what a loop carries for each row, declared as rows(..), which is filled. */
-static bool continues(const Op *op, int operand, const Part *p)
+/* The names in the index of a part's tile, and what they are to the tile that is written. */
+typedef struct {
+	const Walk *w;
+	const Op *to;
+	int names, named; /* all; those for each of which `to` has an element of its own */
+	bool ended;       /* a loop went through the tiles */
+} Indices;
+
+static void see_name(void *user, const char *name)
+{
+	Indices *x = user;
+	const Kernel *k = x->w->s->kernel;
+	for (int i = 0; i < k->syms.n; i++)
+		if (k->syms.at[i].name == name)
+			return;
+	x->ended |= ptrmap_get(&x->w->ended, name) != NULL;
+	x->names++;
+	for (int i = 0; i < x->to->nix; i++)
+		if (extent_of(x->to->out->type, i) == 1 && ix_uses(x->to->ix[i], name)) {
+			x->named++;
+			return;
+		}
+}
+
+/* Each tile along the part's mode has one of its own. */
+static bool has_each(const Walk *w, const Op *tile, const Part *p)
+{
+	Indices x = {.w = w, .to = tile};
+	ix_names(p->span.tile->ix[p->span.mode], see_name, &x);
+	return x.names && x.named == x.names;
+}
+
+/* cumsum(x) + before: a value for each row, which a loop carries, declared as rows(..), or which
+ * was read for each tile. */
+static bool continues(const Walk *w, const Op *op, int operand, const Part *p)
 {
 	if (p->reduce->kind != OP_SCAN || op->kind != OP_ADD)
 		return false;
 	const Val *before = op->in[1 - operand].val;
-	const Op *def = before->def;
-	return def && def->kind == OP_FRAG && def->next && def->next->kind == OP_FILL &&
-	       extent_of(before->type, 1) == 1;
+	const Op *def = before->def, *set = def && def->kind == OP_FRAG ? def->next : NULL;
+	if (!set || extent_of(before->type, 1) != 1)
+		return false;
+	return set->kind == OP_FILL ||
+	       (set->kind == OP_COPY && IN(set, TO).val == before &&
+		IN(set, FROM).val->def->kind == OP_TILE && has_each(w, IN(set, FROM).val->def, p));
 }
 
 static void walk_elementwise(Walk *w, const Op *op)
@@ -188,7 +224,7 @@ static void walk_elementwise(Walk *w, const Op *op)
 			if (in->along[d].tile && extent_of(t, d) == extent_of(op->out->type, d))
 				add_span(w, &out->along[d], &in->along[d]);
 		for (const Part *p = in->parts; p; p = p->next)
-			if (!continues(op, i, p))
+			if (!continues(w, op, i, p))
 				add_part(w, out, p, keeps_part(w, op, i, p) ? p->by : NULL);
 	}
 }
@@ -258,30 +294,6 @@ static void walk_mma(Walk *w, const Op *op)
 }
 
 /* ------------------------------------------------------------------ what is written */
-/* The names in the index of a part's tile, and what they are to the tile that is written. */
-typedef struct {
-	const Walk *w;
-	const Op *to;
-	int names, named; /* all; those for each of which `to` has an element of its own */
-	bool ended;       /* a loop went through the tiles */
-} Indices;
-
-static void see_name(void *user, const char *name)
-{
-	Indices *x = user;
-	const Kernel *k = x->w->s->kernel;
-	for (int i = 0; i < k->syms.n; i++)
-		if (k->syms.at[i].name == name)
-			return;
-	x->ended |= ptrmap_get(&x->w->ended, name) != NULL;
-	x->names++;
-	for (int i = 0; i < x->to->nix; i++)
-		if (extent_of(x->to->out->type, i) == 1 && ix_uses(x->to->ix[i], name)) {
-			x->named++;
-			return;
-		}
-}
-
 static bool may_be_written(const Walk *w, const Op *copy, const Part *p)
 {
 	Indices x = {.w = w, .to = IN(copy, TO).val->def};
