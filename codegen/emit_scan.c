@@ -6,6 +6,7 @@
  * ->  3 fadd                               blocks of 4
  *     5 (shfl.up, fadd, select) ; shfl.up, 4 fadd ; shfl.idx           of 128, each with its total
  *     4 fadd                               of 256
+ * Where several warps hold a row, each adds what %parts says of those before it.
  * (PTX ISA: shfl.sync.up, shfl.sync.idx) */
 #include "codegen/cg.h"
 
@@ -66,12 +67,12 @@ static LLVMValueRef of_below(const Scan *s, LLVMValueRef x, int lanes)
 	return LLVMBuildBitCast(g->b, word, s->type, "");
 }
 
-/* The place of the lane is at least so much. */
+/* The place of the thread is at least so much. */
 static LLVMValueRef has_before(const Scan *s, const TvRow *row, int places)
 {
 	Cg *g = s->g;
 	LLVMValueRef bits =
-		LLVMBuildAnd(g->b, cg_lane(g), cg_int32(g, (row->extent - 1) * row->step), "");
+		LLVMBuildAnd(g->b, cg_thread(g), cg_int32(g, (row->extent - 1) * row->step), "");
 	return LLVMBuildICmp(g->b, LLVMIntUGE, bits, cg_int32(g, places * row->step), "");
 }
 
@@ -107,6 +108,34 @@ static void scan_lanes(const Scan *s, const TvRow *row)
 	}
 }
 
+/* ------------------------------------------------------------------ warps */
+/* Of the block that begins at register `first`: what the warps before have of its row. */
+static LLVMValueRef of_warps_before(const Scan *s, const Op *op, const TvRow *row, int first)
+{
+	Cg *g = s->g;
+	const Bound *parts = cg_val(g, IN(op, PARTS).val);
+	const Type *t = parts->val->type;
+	int64_t rows = layout_size_int(layout_mode(g->m->ctx, t->layout, 0));
+	int64_t at = tv_register_offset(t->tv, tv_source(op->out->type, first, t));
+	LLVMValueRef sum = nothing(s);
+	for (int w = 0; w < row->extent - 1; w++) {
+		LLVMValueRef part = cg_reg(g, parts, tv_register_at(t, at + w * rows));
+		sum = LLVMBuildSelect(g->b, has_before(s, row, w + 1), added(s, sum, part), sum,
+				      "");
+	}
+	return sum;
+}
+
+static void scan_warps(const Scan *s, const Op *op, const TvRow *row)
+{
+	LLVMValueRef *before = NEWN(s->g->arena, LLVMValueRef, s->n);
+	for (int r = 0; r < s->n; r++) {
+		if (s->first[r] == r)
+			before[r] = of_warps_before(s, op, row, r);
+		s->sum[r] = added(s, before[s->first[r]], s->sum[r]);
+	}
+}
+
 /* ------------------------------------------------------------------ */
 void emit_SCAN(Cg *g, const Op *op)
 {
@@ -122,11 +151,14 @@ void emit_SCAN(Cg *g, const Op *op)
 		  .total = NEWN(g->arena, LLVMValueRef, n),
 		  .first = NEWN(g->arena, int, n)};
 	if (!tv_row(op->out->type, row, &steps))
-		panic("the rows of %s lie in several warps", op->out->name);
+		panic("the rows of %s overlap", op->out->name);
 	for (int r = 0; r < n; r++) {
 		s.sum[r] = s.total[r] = cg_reg(g, &from, r);
 		s.first[r] = r;
 	}
 	for (int i = 0; i < steps; i++)
-		(row[i].lanes ? scan_lanes : scan_registers)(&s, &row[i]);
+		if (row[i].of == TV_WARPS)
+			scan_warps(&s, op, &row[i]);
+		else
+			(row[i].of == TV_LANES ? scan_lanes : scan_registers)(&s, &row[i]);
 }

@@ -269,14 +269,14 @@ static bool kernel_uses(const Kernel *k, const char *name)
 	return false;
 }
 
-static LLVMValueRef thread_id(Cg *g)
+LLVMValueRef cg_thread(Cg *g)
 {
 	return cg_call(g, "llvm.nvvm.read.ptx.sreg.tid.x", NULL, NULL, 0);
 }
 
 LLVMValueRef cg_lane(Cg *g)
 {
-	return LLVMBuildAnd(g->b, thread_id(g), cg_int32(g, 31), "");
+	return LLVMBuildAnd(g->b, cg_thread(g), cg_int32(g, 31), "");
 }
 
 LLVMValueRef cg_of_lane(Cg *g, LLVMValueRef x, LLVMValueRef lane)
@@ -288,7 +288,7 @@ LLVMValueRef cg_of_lane(Cg *g, LLVMValueRef x, LLVMValueRef lane)
 /* All lanes have the same; read from lane 0, so that ptxas knows it too. */
 static LLVMValueRef warp_id(Cg *g)
 {
-	LLVMValueRef warp = LLVMBuildLShr(g->b, thread_id(g), cg_int32(g, 5), "");
+	LLVMValueRef warp = LLVMBuildLShr(g->b, cg_thread(g), cg_int32(g, 5), "");
 	return cg_of_lane(g, warp, cg_int32(g, 0));
 }
 

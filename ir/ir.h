@@ -72,14 +72,16 @@ typedef struct {
 	int64_t behind; /* 0: both hold all of it */
 } TvExchange;
 int tv_exchanges(const Type *whole, const Type *part, TvExchange *all, int most);
-/* A step of a row, of those that are neighbours first: `extent` lanes or registers, each `step` of
- * them after the one before. */
+/* A step of a row, of those that are neighbours first: `extent` registers or threads, each `step`
+ * of them after the one before. */
+typedef enum { TV_REGISTERS, TV_LANES, TV_WARPS } TvRowOf;
 typedef struct {
-	bool lanes;
+	TvRowOf of;
 	int extent, step;
 } TvRow;
-/* The steps of each row; false: several warps hold a row, or its parts overlap. */
+/* The steps of each row, warps last; false: its parts overlap, or lie otherwise. */
 bool tv_row(const Type *t, TvRow *all, int *n);
+int tv_row_warps(const Type *t); /* that hold a row together; 0: it lies otherwise */
 /* Of the part, as far as registers can be halved: lanes that would hold the same hold a half. */
 const Layout *tv_shared_out(Ctx *c, const Type *whole, const Layout *part);
 

@@ -258,8 +258,10 @@ const Layout *tv_shared_out(Ctx *c, const Type *whole, const Layout *part)
 }
 
 /* Of the modes that go along rows, by their strides. */
-static void add_steps(const Modes *m, bool lanes, int64_t rows, TvRow *all, int64_t *stride, int *n)
+static void add_steps(const Modes *m, bool threads, int64_t rows, TvRow *all, int64_t *stride,
+		      int *n)
 {
+	enum { LANES = 32 };
 	int64_t before = 1;
 	for (int i = 0; i < m->n; before *= m->extent[i++]) {
 		if (m->extent[i] == 1 || !m->stride[i] || m->stride[i] % rows)
@@ -269,16 +271,18 @@ static void add_steps(const Modes *m, bool lanes, int64_t rows, TvRow *all, int6
 			all[at] = all[at - 1];
 			stride[at] = stride[at - 1];
 		}
-		all[at] = (TvRow){lanes, (int)m->extent[i], (int)before};
+		TvRowOf of = before < LANES ? TV_LANES : TV_WARPS;
+		all[at] = (TvRow){threads ? of : TV_REGISTERS, (int)m->extent[i], (int)before};
 		stride[at] = m->stride[i];
 	}
 }
 
-static bool within_warp(const TvRow *r)
+static bool is_bits(const TvRow *r)
 {
 	enum { LANES = 32 };
 	bool bits = !(r->extent & (r->extent - 1)) && !(r->step & (r->step - 1));
-	return !r->lanes || (bits && r->step * r->extent <= LANES);
+	return r->of == TV_REGISTERS ||
+	       (bits && (r->of == TV_WARPS || r->step * r->extent <= LANES));
 }
 
 bool tv_row(const Type *t, TvRow *all, int *n)
@@ -286,12 +290,21 @@ bool tv_row(const Type *t, TvRow *all, int *n)
 	int64_t rows = number(tup_get(t->layout->shape, 0)),
 		cols = number(tup_get(t->layout->shape, 1));
 	int64_t stride[2 * TV_MODES], next = rows;
-	Modes lanes = modes_of(t->tv, 0), registers = modes_of(t->tv, 1);
+	Modes threads = modes_of(t->tv, 0), registers = modes_of(t->tv, 1);
 	*n = 0;
-	add_steps(&lanes, true, rows, all, stride, n);
+	add_steps(&threads, true, rows, all, stride, n);
 	add_steps(&registers, false, rows, all, stride, n);
 	for (int i = 0; i < *n; next *= all[i++].extent)
-		if (stride[i] != next || !within_warp(&all[i]))
+		if (stride[i] != next || !is_bits(&all[i]) || (all[i].of == TV_WARPS && i + 1 < *n))
 			return false;
 	return next == rows * cols;
+}
+
+int tv_row_warps(const Type *t)
+{
+	TvRow all[2 * TV_MODES];
+	int n;
+	if (!tv_row(t, all, &n))
+		return 0;
+	return n && all[n - 1].of == TV_WARPS ? all[n - 1].extent : 1;
 }

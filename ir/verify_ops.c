@@ -454,7 +454,7 @@ static const Rule rules[OP_COUNT] = {
 	[OP_MOVE] = {.kinds = "rr", .rule = move_rule},
 	[OP_QUADS] = {.kinds = "r=r", .rule = quads_rule},
 	[OP_REDUCE] = {.kinds = "r=r", .rule = reduce_rule, .needs = {{A_COMBINE, ST_ANY}}},
-	[OP_SCAN] = {.kinds = "r=r", .rule = scan_rule},
+	[OP_SCAN] = {.kinds = "rr=r", .rule = scan_rule},
 	[OP_LOAD] = {.kinds = "rgg", .rule = rule_load},
 	[OP_LOAD_SHARED] = {.kinds = "rs", .rule = rule_load_shared},
 	[OP_LOAD_GATHER] = {.kinds = "rgr", .rule = rule_load_gather},

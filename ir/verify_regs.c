@@ -226,19 +226,38 @@ const char *reduce_rule(const Kernel *k, const Op *op)
 	return meets ? exchange_rule(from, to) : NULL;
 }
 
-/* Lanes of one warp exchange what they have of a row. */
+/* Each thread holds what each warp has of its rows. */
+static bool holds_parts(const Kernel *k, const Op *op, int warps)
+{
+	Ctx *c = k->ctx;
+	const Type *whole = op->out->type, *parts = IN(op, PARTS).val->type;
+	int64_t rows = layout_size_int(layout_mode(c, whole->layout, 0));
+	const Layout *row = layout_2d(c, rows, 1, 1, 0);
+	if (parts->elem != whole->elem || parts->layout != layout_2d(c, rows, warps, 1, rows) ||
+	    !is_plain(parts))
+		return false;
+	const Layout *own = tv_of_part(c, whole->tv, whole->layout, row);
+	return own && own == tv_of_part(c, parts->tv, parts->layout, row) &&
+	       type_regs(parts) == warps * (int64_t)layout_size_int(layout_mode(c, own, 1));
+}
+
+/* Lanes exchange what they have of a row by shuffles; what warps have of it is given. */
 const char *scan_rule(const Kernel *k, const Op *op)
 {
 	const Type *from = IN(op, X).val->type, *to = op->out->type;
-	TvRow all[2 * TV_MODES];
-	int n;
-	bool adds = to->elem == EL_F32 || elem_is_word(to->elem);
+	bool adds = to->elem == EL_F32 || elem_is_word(to->elem), given = HAS_IN(op, PARTS);
 	if (from != to || !adds || layout_rank(to->layout) != 2)
 		return "a scan is of a matrix of f32, s32 or u32, and gives one like it";
-	if (k->stage == ST_PTX && !to->tv)
-		return "a scan is of registers that are spread";
-	return to->tv && !tv_row(to, all, &n) ? "the lanes of one warp hold a row that is scanned"
-					      : NULL;
+	if (!to->tv)
+		return given ? "warps have parts of what is spread over them" : NULL;
+	int warps = is_plain(to) ? tv_row_warps(to) : 0;
+	if (!warps)
+		return "lanes and registers do not lie one after the other along a row";
+	if (warps == 1 || (!given && k->stage != ST_PTX))
+		return given ? "the lanes of one warp hold a row" : NULL;
+	return given && holds_parts(k, op, warps)
+		       ? NULL
+		       : "several warps hold a row, and each thread needs what each has of it";
 }
 
 const char *quads_rule(const Kernel *k, const Op *op)

@@ -224,18 +224,18 @@ static void check_rows(Kernel *k, const Op *op)
 		}
 }
 
+/* Warps exchange their sums of a row's parts, which are of f32, each held once (exchange.c). */
 static void check_scan(Kernel *k, const Op *op)
 {
-	TvRow all[2 * TV_MODES];
-	int n;
-	if (!tv_row(op->out->type, all, &n))
-		diag(k->ctx, op->loc, D_E0405,
-		     "a row of this tile lies in the registers of several warps, and a scan is "
-		     "of one\n%s",
-		     kernel_multiplies(k)
-			     ? along_m(k)
-			     : "give tiles more rows and fewer columns, and add what a loop over "
-			       "them carries: cumsum(x) + before");
+	const Type *t = op->out->type;
+	int warps = tv_row_warps(t);
+	bool once = layout_size_int(t->tv) == layout_size_int(t->layout);
+	if (warps == 1 || (warps > 1 && once && t->elem == EL_F32 && !kernel_multiplies(k)))
+		return;
+	diag(k->ctx, op->loc, D_E0405,
+	     "a row of this tile lies in the registers of several warps, and this scan is of one\n"
+	     "%s",
+	     kernel_multiplies(k) ? along_m(k) : "give tiles more rows and fewer columns");
 }
 
 /* A in registers lies as the atom reads it: a value computed from an accumulator does, where its

@@ -5,6 +5,8 @@
  * ->  %p = reduce %x combine=max                     (2,4): one column of each warp
  *     store.shared %sR[t], %p ; load.shared %q, %sR[t]
  *     %r = reduce %q combine=max                     of a thread's own registers
+ *     %y = scan %x                                   of such rows
+ * ->  %p, %q as above, of the sums ; %y = scan %x, %q
  * Beside an mma, columns do, of which a thread needs many: it reduces some, and reads all again.
  *     %r = reduce %x combine=sum                     %x (128,64)
  * ->  %p = reduce %x combine=sum                     (8,64): of each 16 rows
@@ -20,6 +22,8 @@ int64_t warps_of_row(const Op *op)
 {
 	enum { MOST = 16 };
 	TvExchange all[MOST];
+	if (op->kind == OP_SCAN)
+		return HAS_IN(op, PARTS) ? 1 : tv_row_warps(op->out->type);
 	int n = tv_exchanges(IN(op, X).val->type, op->out->type, all, MOST);
 	int64_t warps = 1;
 	for (int i = 0; i < n; i++)
@@ -126,9 +130,19 @@ typedef struct {
 	int64_t warps;
 } Parts;
 
+/* The type of a value for each row. */
+static const Type *rows_of(Ctx *c, const Op *op)
+{
+	const Type *t = op->out->type;
+	const Layout *row = layout_2d(c, val_extent(op->out, 0), 1, 1, 0);
+	if (op->kind == OP_REDUCE)
+		return t;
+	return type_frag(c, t->elem, row, tv_of_part(c, t->tv, t->layout, row));
+}
+
 static Parts parts_of_row(Ctx *c, const Op *op)
 {
-	const Type *whole = IN(op, X).val->type, *rows = op->out->type;
+	const Type *whole = IN(op, X).val->type, *rows = rows_of(c, op);
 	int64_t height = layout_size_int(rows->layout), warps = warps_of_row(op);
 	const Layout *parts = layout_2d(c, height, warps, 1, height);
 	return (Parts){parts, tv_of_part(c, whole->tv, whole->layout, parts),
@@ -160,7 +174,8 @@ static Parts parts_of_column(Ctx *c, const Op *op)
 
 static bool is_of_columns(const Op *op)
 {
-	return val_extent(op->out, 0) == 1 && val_extent(IN(op, X).val, 0) > 1;
+	return op->kind == OP_REDUCE && val_extent(op->out, 0) == 1 &&
+	       val_extent(IN(op, X).val, 0) > 1;
 }
 
 static const Type *buffer_of(Ctx *c, const Layout *l)
@@ -190,9 +205,13 @@ static void exchange(Kernel *k, Op *op, Val *buffer, const Ix *at, Parts p)
 	Ctx *c = k->ctx;
 	Op *own = op_before(k, op, OP_REDUCE);
 	op_in(k, own, IN(op, X).val, NULL);
-	op_str(k, own, A_COMBINE, attrs_str(&op->attrs, A_COMBINE, ""));
+	op_str(k, own, A_COMBINE, attrs_str(&op->attrs, A_COMBINE, "sum"));
 	Val *part = op_result(k, own, "p", type_frag(c, EL_F32, p.parts, p.own));
-	IN(op, X).val = pass_through(k, op, buffer, at, part, type_frag(c, EL_F32, p.parts, p.all));
+	Val *all = pass_through(k, op, buffer, at, part, type_frag(c, EL_F32, p.parts, p.all));
+	if (op->kind == OP_SCAN)
+		op_in(k, op, all, NULL);
+	else
+		IN(op, X).val = all;
 }
 
 /* Of the columns that each thread has reduced. */
@@ -237,12 +256,17 @@ static void hand_out(Kernel *k, Op *op, Val *buffer, const Ix *at)
 /* ------------------------------------------------------------------ */
 typedef VEC(Op *) Ops;
 
+static bool exchanges(const Op *op)
+{
+	return (op->kind == OP_REDUCE || op->kind == OP_SCAN) && warps_of_row(op) > 1;
+}
+
 /* Those whose parts lie in one buffer, and in one block. */
-static Ops alike(Kernel *k, const Op *first)
+static Ops alike(Kernel *k, Op *first)
 {
 	Ops all = {0};
-	for (Op *op = kernel_find(k, OP_REDUCE); op; op = op_find_next(op, OP_REDUCE))
-		if (warps_of_row(op) > 1 && op->out->type == first->out->type &&
+	for (Op *op = first; op; op = op_next(op))
+		if (op->kind == first->kind && exchanges(op) && op->out->type == first->out->type &&
 		    IN(op, X).val->type == IN(first, X).val->type && op->block == first->block)
 			vec_push(ctx_arena(k->ctx), &all, op);
 	return all;
@@ -288,9 +312,9 @@ static void exchange_alike(Kernel *k, Ops all)
 
 static Op *across_warps(Kernel *k)
 {
-	Op *op = kernel_find(k, OP_REDUCE);
-	while (op && warps_of_row(op) == 1)
-		op = op_find_next(op, OP_REDUCE);
+	Op *op = kernel_first(k);
+	while (op && !exchanges(op))
+		op = op_next(op);
 	return op;
 }
 

@@ -231,6 +231,14 @@ static const char *within_warp(const Kernel *k, const Op *op)
 		       : "a row lies within one warp: arrange warpgroups along m";
 }
 
+static const char *scans_within_warp(const Kernel *k, const Op *op)
+{
+	(void)k;
+	return !op->out->type->tv || warps_of_row(op) == 1
+		       ? NULL
+		       : "a row that is scanned lies within one warp, or is given its parts";
+}
+
 static const char *made_here(const Kernel *k, const Op *op)
 {
 	return ctx_strf(k->ctx, "only this pass places %s", op_rows[op->kind].name);
@@ -287,6 +295,7 @@ static const Row rows[] = {
 	{PASS_epilogue, PASS_lower, op_is_mma, readable, OP_COUNT},
 	{PASS_epilogue, PASS_lower, op_is_atom, spread, OP_COUNT},
 	{PASS_epilogue, PASS_lower, NULL, within_warp, OP_REDUCE},
+	{PASS_epilogue, PASS_lower, NULL, scans_within_warp, OP_SCAN},
 	{PASS_lower, PASS_lower, op_is_atom, of_slot, OP_COUNT},
 	{PASS_sync, PASS_sync, is_threads_group, made_here, OP_COUNT},
 	{PASS_sync, PASS_sync, NULL, made_here, OP_MBARRIER},
