@@ -5,7 +5,8 @@
  *  -> %q = series (m * 128) : reg s32 (128,1):(1,0)
  *     coord(gK[b,j,0], 1)   of tiles (1,96,64), which a loop copies to sK for qk(sQ, sK)
  *  -> %k = series (j * 96) : reg s32 (1,96):(0,1)
- * A row of operand B lies along a column of the accumulator. */
+ * A row of operand B lies along a column of the accumulator. Coordinates along one side are not
+ * compared: i >= j is then the same for the whole tile. */
 #include "frontend/sema.h"
 
 #include <string.h>
@@ -170,6 +171,26 @@ static Value coordinates(Sema *s, const Node *call, const Value *tile, int mode)
 		return value_ix(from);
 	int side = side_of_coord(s, call, t, mode, in_tile);
 	return side < 0 ? value_bad() : coord_series(s, call->loc, from, side, g->extent[mode]);
+}
+
+/* The coordinates that the value is, or to which it adds a scalar. */
+static const Op *series_of(const Value *v)
+{
+	const Val *at = v->kind == V_FRAG ? v->val : NULL;
+	while (at && at->def && (at->def->kind == OP_ADD || at->def->kind == OP_SUB)) {
+		const Val *x = IN(at->def, X).val, *y = IN(at->def, Y).val;
+		bool first = x->type->kind == TY_TILE, adds = at->def->kind == OP_ADD;
+		at = first && y->type->kind != TY_TILE ? x : !first && adds ? y : NULL;
+	}
+	return at && at->def && at->def->kind == OP_SERIES ? at->def : NULL;
+}
+
+int coords_side(const Value *a, const Value *b)
+{
+	const Op *x = series_of(a), *y = series_of(b);
+	if (!x || !y || x->out->type->layout != y->out->type->layout)
+		return -1;
+	return shape_extent(x->out->type->layout, 0) == 1;
 }
 
 Value coord_call(Sema *s, const Node *call)

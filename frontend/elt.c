@@ -357,15 +357,30 @@ static Value apply(Sema *s, Loc loc, const EltRow *row, Value *args, Elem e)
 	return v;
 }
 
-/* g[i] - g[j] asks for one of the two along rows. */
-static bool differs(Sema *s, Loc loc, const EltRow *row, const Value *args)
+static bool compares(OpKind op)
 {
-	if (row->op != OP_SUB || !is_vector_twice(s, &args[0], &args[1]))
+	return gives_condition(op) && op != OP_BOTH && op != OP_EITHER && op != OP_NEITHER;
+}
+
+/* g[i] - g[j] and i >= j ask for one of the two along rows, and one along columns. */
+static bool sides_differ(Sema *s, Loc loc, const EltRow *row, const Value *args)
+{
+	bool less = row->op == OP_SUB;
+	if (less && is_vector_twice(s, &args[0], &args[1]))
+		return reject(
+			s, loc, D_E0203,
+			"both are the same values of '%s', along the same mode: the "
+			"difference is 0\n"
+			"transpose one of them: x' - x is the difference of each two elements",
+			args[0].tile->tiling->tensor->name);
+	int side = less || compares(row->op) ? coords_side(&args[0], &args[1]) : -1;
+	if (side < 0)
 		return true;
 	return reject(s, loc, D_E0203,
-		      "both are the same values of '%s', along the same mode: the difference is 0\n"
-		      "transpose one of them: x' - x is the difference of each two elements",
-		      args[0].tile->tiling->tensor->name);
+		      "both coordinates lie along the %s, so that this is the same for all "
+		      "elements of a tile\n"
+		      "transpose one of them: i >= j'",
+		      side ? "columns" : "rows");
 }
 
 Value elt_apply(Sema *s, Loc loc, const EltRow *row, Value *args)
@@ -376,7 +391,7 @@ Value elt_apply(Sema *s, Loc loc, const EltRow *row, Value *args)
 	if (numbers)
 		return row->value ? fold(row, args) : fold_bits(s, loc, row, args);
 	Elem e = elt_type_of(row, args);
-	if (!bounds_fit(s, row, args) || !differs(s, loc, row, args) ||
+	if (!bounds_fit(s, row, args) || !sides_differ(s, loc, row, args) ||
 	    !elt_types_fit(s, loc, row, args, e) || !read_operands(s, row, args, e))
 		return value_bad();
 	return apply(s, loc, row, args, e);

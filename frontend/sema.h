@@ -377,6 +377,8 @@ Value elt_shape(Sema *s, const Node *call, bool rows);
 
 /* coord.c: coord(gK[j,0], 0) */
 Value coord_call(Sema *s, const Node *call);
+/* Along which side both are coordinates, 0 or 1; -1: they are not, or along both sides. */
+int coords_side(const Value *a, const Value *b);
 Value coord_series(Sema *s, Loc loc, const Ix *from, int side, int64_t n);
 
 /* inplace.c: tensors that are inout */
