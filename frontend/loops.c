@@ -53,10 +53,10 @@ static void body(Sema *s, const Node *block, Op *op, Place place)
 	s->place = before;
 }
 
-/* Where nothing is multiplied, `_` may stand for tiles that loops in the grid go through. */
+/* `_` may stand for tiles that loops in the grid go through. */
 static bool is_left_to_loops(Sema *s, const Tiling *t, int mode)
 {
-	bool may = s->mma_loc.src < 0 && s->grid_open < 0 && !t->names;
+	bool may = s->grid_open < 0 && !t->names;
 	if (may)
 		s->grid_open = mode;
 	return may;
@@ -66,6 +66,7 @@ static bool is_left_to_loops(Sema *s, const Tiling *t, int mode)
 static bool nameless_fit(Sema *s, const Node *names, const Tiling *t, bool of_groups)
 {
 	int groups = names->kids.n - t->rank, rows = of_groups ? groups_mode(t) : -1;
+	s->grid_open = -1;
 	for (int j = 0; j < names->kids.n; j++) {
 		const Node *n = names->kids.at[j];
 		int i = j - groups;

@@ -157,6 +157,16 @@ static bool names_rows(const Side *s, const char *name)
 	return ix_uses(s->rows->ix[s->row_of], name);
 }
 
+/* Whether a loop around goes through rows of a side: an iteration of the grid has several tiles of
+ * products. */
+static bool goes_through_rows(const Op *mma, const Side side[2])
+{
+	for (const Op *op = op_parent(mma); op && op->kind == OP_FOR; op = op_parent(op))
+		if (names_rows(&side[0], op->sym[0]) || names_rows(&side[1], op->sym[0]))
+			return true;
+	return false;
+}
+
 /* How many products there are: tiles along the names of the grid that move neither side's rows. Of
  * a grid of groups: each group is one; its first names are the group, a row and an end. */
 static const Ix *batch_of(Ctx *c, const Op *grid, const Side side[2])
@@ -260,6 +270,8 @@ bool work_of(const Kernel *kernel, Work *w)
 	Side s[2];
 	*w = (Work){.kernel = kernel};
 	if (!mma || !grid || !attrs_get(&mma->attrs, A_ARRANGE) || !sides_of(k, mma, s))
+		return false;
+	if (goes_through_rows(mma, s))
 		return false;
 	Atom atom = attrs_get(&mma->attrs, A_ATOM)->atom;
 	w->product = (CostProduct){.bits_a = bits_of(&s[0]),

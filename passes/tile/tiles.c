@@ -68,20 +68,32 @@ static int name_of_one(const Op *grid, int other)
 	return NONE;
 }
 
-/* The first of the tiles with most elements that are written, or that are joined to: others hold a
- * value for each row of it, or for so many; NULL: there is none. */
-static const Val *largest_tile(const Kernel *k, bool joined)
+/* How many names of the grid the tile's matrix goes along with. */
+static int names_of(const Kernel *k, const Op *grid, const Val *tile)
+{
+	return (name_of_mode(k, grid, tile, 0) != NONE) + (name_of_mode(k, grid, tile, 1) != NONE);
+}
+
+/* The first of the tiles with most elements that are written, or that are joined to, of these those
+ * of the grid's names: others hold a value for each row of it, or for so many; NULL: there is none.
+ */
+static const Val *largest_tile(const Kernel *k, const Op *grid, bool joined)
 {
 	const Val *most = NULL;
 	int64_t elements = 0;
+	int names = 0;
 	for (const Op *op = kernel_find(k, OP_COPY); op; op = op_find_next(op, OP_COPY)) {
 		const Val *to = IN(op, TO).val;
 		if (!to->def || to->def->kind != OP_TILE || joined != !!combine_of(op))
 			continue;
+		int has = joined ? names_of(k, grid, to) : 0;
 		int64_t n = (int64_t)val_extent(to, tile_mode(k, to, 0)) *
 			    val_extent(to, tile_mode(k, to, 1));
-		most = n > elements ? to : most;
-		elements = n > elements ? n : elements;
+		if (has < names || (has == names && n <= elements))
+			continue;
+		most = to;
+		elements = n;
+		names = has;
 	}
 	return most;
 }
@@ -89,8 +101,8 @@ static const Val *largest_tile(const Kernel *k, bool joined)
 /* What is only joined to shapes the plane where it is a matrix, or has rows of a group. */
 static const Val *output_tile(const Kernel *k, const Op *grid)
 {
-	const Val *to = largest_tile(k, false);
-	const Val *joined = to ? NULL : largest_tile(k, true);
+	const Val *to = largest_tile(k, grid, false);
+	const Val *joined = to ? NULL : largest_tile(k, grid, true);
 	bool matrix = joined && val_extent(joined, tile_mode(k, joined, 0)) > 1 &&
 		      val_extent(joined, tile_mode(k, joined, 1)) > 1;
 	return matrix || (joined && grid->nin) ? joined : to;
