@@ -5,8 +5,8 @@
  *  -> %q = series (m * 128) : reg s32 (128,1):(1,0)
  *     coord(gK[b,j,0], 1)   of tiles (1,96,64), which a loop copies to sK for qk(sQ, sK)
  *  -> %k = series (j * 96) : reg s32 (1,96):(0,1)
- * A row of operand B lies along a column of the accumulator. Coordinates along one side are not
- * compared: i >= j is then the same for the whole tile. */
+ * A row of operand B lies along a column of the accumulator, whatever the grid's name of it.
+ * Coordinates along one side are not compared: i >= j is then the same for the whole tile. */
 #include "frontend/sema.h"
 
 #include <string.h>
@@ -117,11 +117,11 @@ static int operand_of(Sema *s, const Node *n, const Node *tile, int mode)
 static int side_of_coord(Sema *s, const Node *call, const Tile *t, int mode, int in_tile)
 {
 	int side = side_of(s, t->at[mode]);
-	if (side >= 0 || in_tile)
+	if (in_tile)
 		return side >= 0 ? side : in_tile;
 	int as = operand_of(s, s->body, meant(s, call->kids.at[1]), mode);
-	if (as != (AS_A | AS_B))
-		return as == AS_B;
+	if (as != (AS_A | AS_B) || side >= 0)
+		return as == AS_B ? 1 : side >= 0 ? side : 0;
 	reject(s, call->loc, D_E0203,
 	       "these rows of '%s' are rows of operand A and of operand B, so that they lie along "
 	       "rows and columns\n"
