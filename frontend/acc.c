@@ -153,12 +153,35 @@ static bool home_fits(Sema *s, const Value *v, const OperandOf *o)
 static bool report_type(Sema *s, const Value *v, const MmaOperand *o, const OperandOf *of)
 {
 	Elem e = elem_of(of);
-	DiagMsg *m = diag(s->ctx, v->loc, D_E0205, "the mma reads %s, '%s' holds %s",
-			  elem_rows[e].name, o->name, elem_rows[o->elem].name);
-	if (v->kind == V_ACC)
+	bool computed = v->kind == V_FRAG;
+	DiagMsg *m = diag(s->ctx, v->loc, D_E0205, "the mma reads %s, %s", elem_rows[e].name,
+			  computed ? ctx_strf(s->ctx, "this is %s", elem_rows[o->elem].name)
+				   : ctx_strf(s->ctx, "'%s' holds %s", o->name,
+					      elem_rows[o->elem].name));
+	if (computed)
+		diag_remedy(s->ctx, m, "convert it: %s(%s...)", elem_rows[e].name,
+			    elem_converts(o->elem, e) ? "" : "f32(");
+	else if (v->kind == V_ACC)
 		diag_remedy(s->ctx, m, "write %s(%s)", elem_rows[e].name, o->name);
 	else if (may_be_held(of) && v->kind != V_VIEW)
 		diag_remedy(s->ctx, m, "write %s(f32(%s))", elem_rows[e].name, o->name);
+	return false;
+}
+
+/* Of an accumulator (m,n), operand A is (m,k) and operand B (n,k). */
+static bool report_rows(Sema *s, const Value *v, const MmaOperand *o, const OperandOf *of,
+			int64_t rows)
+{
+	DiagMsg *m = diag(s->ctx, v->loc, D_E0204,
+			  "operand %c has %" PRId64 " rows, the accumulator asks for %" PRId64,
+			  of->which, o->rows, rows);
+	if (o->depth == rows && is_buffer(v))
+		diag_remedy(s->ctx, m, "multiply its transpose: write %s'", source_text(s, v->loc));
+	else
+		diag_remedy(s->ctx, m,
+			    "declare the accumulator with %" PRId64 " %s, or take %c of (%" PRId64
+			    ",k)",
+			    o->rows, of->which == 'A' ? "rows" : "columns", of->which, rows);
 	return false;
 }
 
@@ -176,13 +199,13 @@ static bool operand_fits(Sema *s, const Value *v, const OperandOf *of, int64_t r
 			      "write %s(f32(%s))",
 			      of->which, o.name, elem_rows[e].name, o.name);
 	if (o.rows != rows)
-		return reject(s, v->loc, D_E0204,
-			      "operand %c has %" PRId64 " rows, the accumulator asks for %" PRId64,
-			      of->which, o.rows, rows);
+		return report_rows(s, v, &o, of, rows);
 	if (o.depth % of->row->k)
 		return reject(s, v->loc, D_E0303,
-			      "'%s' is %" PRId64 " deep, not a multiple of the mma's K, %d", o.name,
-			      o.depth, of->row->k);
+			      "%s is %" PRId64 " deep, not a multiple of the mma's K, %d\n"
+			      "take tiles that are a multiple of %d deep",
+			      v->kind == V_FRAG ? "this value" : ctx_strf(s->ctx, "'%s'", o.name),
+			      o.depth, of->row->k, of->row->k);
 	return !is_buffer(v) || fill_is_seen(s, v->buffer, v->loc);
 }
 

@@ -162,7 +162,10 @@ Value layout_colon(Sema *s, const Node *colon, const Value *shape, const Value *
 	}
 	add_parens(s, node, tup);
 	if (!tup_congruent(tup[0], tup[1]))
-		return rejected(s, colon->loc, D_E0204, "shape and stride are not of one form");
+		return rejected(
+			s, colon->loc, D_E0204,
+			"shape and stride are not of one form\n"
+			"write a stride for each part of the shape, as ((8,KB),N):((0,N),1)");
 	if (tup_has_basis(tup[0]))
 		return rejected(s, colon->loc, D_E0203, "an extent is no basis element");
 	return value_layout_of(s, colon->loc, layout_new(s->ctx, tup[0], tup[1]));

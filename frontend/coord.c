@@ -9,6 +9,8 @@
  * Coordinates along one side are not compared: i >= j is then the same for the whole tile. */
 #include "frontend/sema.h"
 
+#include <inttypes.h>
+
 #include <string.h>
 
 /* ------------------------------------------------------------------ which operand a tile is */
@@ -193,6 +195,18 @@ int coords_side(const Value *a, const Value *b)
 	return shape_extent(x->out->type->layout, 0) == 1;
 }
 
+static bool mode_of_call(Sema *s, const Node *call, const Tiling *t, int64_t *mode)
+{
+	Value v = eval(s, call->kids.at[2]);
+	bool beyond = v.kind == V_INT && ix_is_const(v.ix, mode) && *mode >= t->rank;
+	if (beyond)
+		return reject(s, v.loc, D_E0211,
+			      "mode %" PRId64 " of '%s', which has %d\n"
+			      "modes count from 0: the last is mode %d",
+			      *mode, t->tensor->name, t->rank, t->rank - 1);
+	return want_int(s, &v, 0, t->rank - 1, "a mode of the tensor", mode);
+}
+
 Value coord_call(Sema *s, const Node *call)
 {
 	int64_t mode;
@@ -204,9 +218,13 @@ Value coord_call(Sema *s, const Node *call)
 	if (tile.kind == V_TENSOR || tile.kind == V_TILES)
 		return rejected(s, tile.loc, D_E0203, "coord is of a tile, this is %s\n%s",
 				value_text(&tile), help_value(s, &tile));
+	if (is_buffer(&tile))
+		return rejected(s, tile.loc, D_E0203,
+				"coord is of a tile of a tensor, this is %s\n"
+				"write the tile that is copied there, as coord(gK[j,0], 0)",
+				value_text(&tile));
 	if (!want(s, &tile, V_TILE, "what has coordinates") || !is_whole_tile(s, &tile) ||
-	    !eval_int(s, call->kids.at[2], 0, tile.tile->tiling->rank - 1, "a mode of the tensor",
-		      &mode))
+	    !mode_of_call(s, call, tile.tile->tiling, &mode))
 		return value_bad();
 	if (!(s->place & (AT_LOOP | AT_GRID)))
 		return rejected(s, call->loc, D_E0309,

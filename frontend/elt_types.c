@@ -167,7 +167,7 @@ bool elt_size_fits(Sema *s, const Value *v, Elem e)
 		      "'%s' may be no number of %s\n"
 		      "bound it in a where clause, or compute with each size by itself: "
 		      "%s(M) * %s(N)",
-		      ix_text(s->ctx, v->ix), elem_rows[e].name, elem_rows[e].name,
+		      ix_spelled(s, v->ix), elem_rows[e].name, elem_rows[e].name,
 		      elem_rows[e].name);
 }
 

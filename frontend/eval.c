@@ -164,7 +164,7 @@ static Value report_chain(Sema *s, const Node *n)
 	const char *op = operator_rows[n->op].name, *first = operator_rows[n->kids.at[0]->op].name;
 	return rejected(s, n->loc, D_E0203,
 			"'%s' would compare what '%s' gives, 1 or 0\n"
-			"both hold where their product is 1: (x %s y) * (y %s z)",
+			"both hold where x %s y && y %s z",
 			op, first, first, op);
 }
 
@@ -421,12 +421,13 @@ static Value eval_index(Sema *s, const Node *n)
 		return vector_index(s, n->loc, &v, at, count);
 	if (v.kind == V_TILES)
 		return tiles_index(s, n->loc, &v, at, count);
+	if (v.kind == V_TENSOR)
+		return number_missing(s, n->loc, &v, at, count);
 	return rejected(s, v.loc, D_E0203, "what is indexed is %s, this is %s\n%s",
 			value_rows[V_TILES].text, value_text(&v),
-			is_elementwise(&v)   ? "write it without an index: what is computed is of "
-					       "all elements"
-			: v.kind == V_TENSOR ? help_value(s, &v)
-					     : "");
+			is_elementwise(&v) ? "write it without an index: what is computed is of "
+					     "all elements"
+					   : "");
 }
 
 static Value eval_field(Sema *s, const Node *n)
@@ -448,10 +449,12 @@ static Value eval_phrase(Sema *s, const Node *n)
 
 static Value eval_range(Sema *s, const Node *n)
 {
-	return rejected(s, n->loc, D_E0203,
-			"a range is no value\n"
-			"a loop runs over it, for k in 0 .. n; a const picks from it: const bM = "
-			"pick(64 .. 256 by 64)");
+	return rejected(
+		s, n->loc, D_E0203,
+		"a range is no value\n"
+		"a loop runs over it, for k in 0 .. n; tiles are counted from it, let gKb = "
+		"gK from start[b] .. end[b]; a const picks from it: const bM = pick(64 .. "
+		"256 by 64)");
 }
 
 static Value (*const by_kind[N_COUNT])(Sema *s, const Node *n) = {

@@ -36,10 +36,11 @@ static bool gathers_once(Sema *s, const Tile *t, int mode, const Value *names)
 	if (names->tile->names)
 		return reject_indices(s, names->loc, "of indices");
 	if (!some)
-		return reject_indices(
-			s, names->loc,
-			ctx_strf(s->ctx, "along mode %d of '%s', of which a tile has one element",
-				 mode, name));
+		return reject(s, names->loc, D_E0301,
+			      "not built yet: indices along mode %d of '%s', of which a tile has "
+			      "one element\n"
+			      "one index is an integer, an element of the tensor itself: write %s",
+			      mode, name, element_example(s, names->tile->tiling->tensor));
 	return true;
 }
 

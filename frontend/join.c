@@ -100,9 +100,10 @@ static bool type_fits(Sema *s, const Value *to, const CombineRow *by)
 	if (!row)
 		return reject(s, to->loc, D_E0205,
 			      "'%s' holds %s, and tiles are joined by %s in %s\n"
-			      "declare it %s f32",
+			      "declare it %s %s",
 			      t->name, elem_rows[t->elem].name, by->name, types_joined(s, by),
-			      t->is_inout ? "inout" : "out");
+			      t->is_inout ? "inout" : "out",
+			      elem_is_float(t->elem) ? "f32" : "s32");
 	return target_takes(s, to->loc, row->feature,
 			    ctx_strf(s->ctx, "declare '%s' of f32", t->name));
 }

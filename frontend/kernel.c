@@ -340,6 +340,19 @@ static void learn(Sema *s, const Ix *x)
 		narrow(s, x->b, v + less, equal ? v : INT64_MAX);
 }
 
+/* Two sides that have no number in common: N % 8 == 16. */
+static bool never(Sema *s, const Ix *x)
+{
+	int64_t lo[2], hi[2], known;
+	if (x->kind == IX_AND)
+		return never(s, x->a) || never(s, x->b);
+	if (x->kind != IX_EQ)
+		return ix_is_const(x, &known) && !known;
+	ix_range(x->a, kernel_facts(s->kernel), &lo[0], &hi[0]);
+	ix_range(x->b, kernel_facts(s->kernel), &lo[1], &hi[1]);
+	return lo[0] > hi[1] || lo[1] > hi[0];
+}
+
 static void condition(Sema *s, const Node *n)
 {
 	const Node *e = n->kids.at[0];
@@ -348,11 +361,12 @@ static void condition(Sema *s, const Node *n)
 	int line, col;
 	if (!want(s, &v, V_INT, "a condition"))
 		return;
-	if (ix_is_const(v.ix, &known)) {
-		if (!known)
-			reject(s, e->loc, D_E0311, "this condition never holds");
+	if (never(s, v.ix))
+		reject(s, e->loc, D_E0311,
+		       "this condition never holds\n"
+		       "ask for what sizes can be, as K %% 8 == 0");
+	if (ix_is_const(v.ix, &known))
 		return;
-	}
 	loc_line(s->ctx, e->loc, &line, &col);
 	kernel_fact(s->kernel, v.ix, source_text(s, e->loc),
 		    ctx_strf(s->ctx, "where clause, line %d", line), e->loc);

@@ -13,7 +13,8 @@ static void add_coord(Sema *s, const Node *name, const char *sym, const Tiling *
 {
 	Value v = value_ix(ix_sym(s->ctx, sym));
 	Coord *c = NEW(s->arena, Coord);
-	*c = (Coord){name->name, tiling_extent(s, t, mode), t->extent[mode]};
+	*c = (Coord){name->name, tiling_extent(s, t, mode), t->extent[mode],
+		     tiling_begins(t, mode) ? t->first : NULL};
 	v.coord = c;
 	scope_add(s, name, v);
 }
@@ -107,9 +108,12 @@ static bool grid_fits(Sema *s, const Node *n, const Value *v, bool groups)
 			      t->name);
 	if (names->kids.n != v->tiling->rank + (groups && !groups_mode(v->tiling)))
 		return reject(s, names->loc, D_E0206,
-			      "%d name%s for the %stiles of '%s', which has rank %d", names->kids.n,
-			      names->kids.n == 1 ? "" : "s", groups ? "groups and the " : "",
-			      t->name, v->tiling->rank);
+			      "%d name%s for the %stiles of '%s', which has rank %d\n"
+			      "write a name for each mode, in their order%s",
+			      names->kids.n, names->kids.n == 1 ? "" : "s",
+			      groups ? "groups and the " : "", t->name, v->tiling->rank,
+			      groups ? ", and that of the groups before them: for (g,m,n) in .."
+				     : ", or _ where there is one tile");
 	if (s->grid_loc.src >= 0)
 		return reject(s, n->loc, D_E0301,
 			      "not built yet: a second grid in one kernel\n"
@@ -135,7 +139,7 @@ static int group_names(Sema *s, Op *op, const Node *names, const Tiling *t, cons
 	Value v;
 	Coord *c = NEW(s->arena, Coord);
 	groups_begin(s, op, group->name, row->name, ends);
-	*c = (Coord){group->name, s->groups.extent, 1};
+	*c = (Coord){group->name, s->groups.extent, 1, NULL};
 	v = value_ix(s->groups.group);
 	v.coord = c;
 	scope_add(s, group, v);
@@ -294,7 +298,7 @@ static void warn_of_tail(Sema *s, const Value *end)
 	const Ix *x = floored(s, end->ix);
 	if (!x)
 		return;
-	const char *name = x->a->name;
+	const char *name = ix_spelled(s, x->a);
 	long long by = x->b->value;
 	diag(s->ctx, end->loc, D_W0205,
 	     "where '%s' is no multiple of %lld, the last elements are left out\n"
@@ -308,10 +312,8 @@ static void loop_over_range(Sema *s, const Node *n)
 {
 	const Node *range = n->kids.at[1];
 	Value lo = eval(s, range->kids.at[0]), hi = eval(s, range->kids.at[1]);
-	if (!number_fits(s, &lo) || !number_fits(s, &hi))
-		return;
-	if (!want(s, &lo, V_INT, "where a range begins") ||
-	    !want(s, &hi, V_INT, "where a range ends") || !groups_bound_fits(s, &lo) ||
+	if (!number_wanted(s, &lo, "where a range begins") ||
+	    !number_wanted(s, &hi, "where a range ends") || !groups_bound_fits(s, &lo) ||
 	    !groups_bound_fits(s, &hi) || !one_name(s, n->kids.at[0]))
 		return;
 	warn_of_tail(s, &hi);
@@ -320,13 +322,14 @@ static void loop_over_range(Sema *s, const Node *n)
 	const Ix *name = ix_sym(s->ctx, op->sym[0]);
 	bool memory = is_from_memory(s, lo.ix) || is_from_memory(s, hi.ix);
 	Bounded bounded = {.name = name, .up = s->bounded};
+	int before = diag_errors(s->ctx);
 	scope_add(s, n->kids.at[0]->kids.at[0], value_ix(name));
 	s->turn = NULL;
 	s->bounded = memory ? &bounded : s->bounded;
 	body(s, n->kids.at[2], op, AT_LOOP);
 	s->bounded = bounded.up;
 	s->turn = outer;
-	if (memory && !number_loop_end(s, op, &bounded))
+	if (diag_errors(s->ctx) > before || (memory && !number_loop_end(s, op, &bounded)))
 		return;
 	promote_group(s, op, NULL);
 }

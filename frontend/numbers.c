@@ -48,7 +48,8 @@ static const Op *number_read(const Sema *s, const Val *list, const Ix *const *ix
 	return NULL;
 }
 
-static const Ix *number_build(Sema *s, Loc loc, const Tensor *t, const Ix *const *ix, int n)
+static const Ix *number_build(Sema *s, Loc loc, const Tensor *t, const char *text,
+			      const Ix *const *ix, int n)
 {
 	const Op *read = number_read(s, t->val, ix, n);
 	if (read)
@@ -58,7 +59,7 @@ static const Ix *number_build(Sema *s, Loc loc, const Tensor *t, const Ix *const
 	for (int i = 0; i < n; i++)
 		op_ix(s->kernel, op, ix[i]);
 	facts_of_op(op, &s->facts, ctx_arena(s->ctx));
-	vec_push(s->arena, &s->numbers, op->sym[0]);
+	vec_push(s->arena, &s->numbers, ((Number){op->sym[0], text}));
 	return ix_sym(s->ctx, op->sym[0]);
 }
 
@@ -78,7 +79,11 @@ Value number_index(Sema *s, Loc loc, const Value *tensor, const Value *at, int n
 	Ctx *c = s->ctx;
 	const Tensor *t = tensor->tensor;
 	const Ix *ix[2 * RANK_MAX + 1] = {ix_const(c, 0)};
+	Tiling each = {.tensor = tensor->tensor, .rank = n};
+	const char *text = t->name;
 	int all = 1;
+	for (int i = 0; i < n; i++)
+		each.extent[i] = 1;
 	if (t->is_out)
 		return rejected(s, loc, D_E0203,
 				"'%s' is an output, whose elements cannot be read\n"
@@ -94,8 +99,10 @@ Value number_index(Sema *s, Loc loc, const Value *tensor, const Value *at, int n
 			ix[all++] = ix_new(c, IX_LE, ix_const(c, 0), at[i].ix);
 		ix[all++] = ix_new(c, IX_LT, at[i].ix, extent);
 		note_extent(s, at[i].ix, extent);
+		warn_of_other_tiles(s, &each, i, &at[i]);
+		text = ctx_strf(c, "%s%s%s", text, i ? "," : "[", ix_spelled(s, at[i].ix));
 	}
-	Value v = value_ix(number_build(s, loc, t, ix, all));
+	Value v = value_ix(number_build(s, loc, t, ctx_strf(c, "%s]", text), ix, all));
 	v.loc = loc;
 	v.tile = vector_element(s, tensor, at, n);
 	return v;
@@ -107,12 +114,65 @@ void number_to_tile(Value *v)
 		v->kind = V_TILE;
 }
 
+/* As arguments are declared: (B), (B,T):(T,1). */
+static const char *form_str(Sema *s, const Layout *l)
+{
+	bool plain = tup_is_leaf(l->shape) && ix_is(l->stride->leaf, 1);
+	return plain ? ctx_strf(s->ctx, "(%s)", ix_text(s->ctx, l->shape->leaf))
+		     : layout_str(s->ctx, l);
+}
+
+/* An element by itself of a tensor that has none: by its rank, or by its type. */
+Value number_missing(Sema *s, Loc loc, const Value *tensor, const Value *at, int n)
+{
+	const Tensor *t = tensor->tensor;
+	bool one = s->grid_op;
+	for (int i = 0; i < n && one; i++)
+		one = at[i].kind == V_INT && !of_several(s, at[i].ix);
+	const char *help = help_tensor(s, t);
+	if (t->elem == EL_I32 && n != layout_rank(t->layout))
+		return rejected(s, loc, D_E0206, "%d ind%s for '%s', which has rank %d\nwrite %s",
+				n, n == 1 ? "ex" : "ices", t->name, layout_rank(t->layout),
+				element_example(s, t));
+	if (one && t->elem != EL_I32 && strncmp(help, "name", strlen("name")) != 0)
+		return rejected(s, loc, D_E0205,
+				"'%s' holds %s, and an integer is read from a tensor of s32\n"
+				"declare it as %s : s32 %s",
+				t->name, elem_rows[t->elem].name, t->name, form_str(s, t->layout));
+	return rejected(s, tensor->loc, D_E0203, "what is indexed is %s, this is %s\n%s",
+			value_rows[V_TILES].text, value_text(tensor), help);
+}
+
+/* ------------------------------------------------------------------ as messages call it */
+/* The name in the source of what the IR calls so: len[b] of len.1, k of k.1. */
+static const char *spelled(Sema *s, const char *name)
+{
+	for (int i = 0; i < s->numbers.n; i++)
+		if (!strcmp(s->numbers.at[i].name, name))
+			return s->numbers.at[i].text;
+	return ctx_strf(s->ctx, "%.*s", (int)strcspn(name, "."), name);
+}
+
+const char *ix_spelled(Sema *s, const Ix *x)
+{
+	static const char letters[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_.0123456789";
+	Buf b = {0};
+	for (const char *at = ix_text(s->ctx, x); *at;) {
+		int n = (int)strspn(at, letters);
+		const char *word = ctx_strf(s->ctx, "%.*s", n ? n : 1, at);
+		buf_printf(&b, "%s", n ? spelled(s, word) : word);
+		at += strlen(word);
+	}
+	return ctx_buf(s->ctx, &b);
+}
+
 /* ------------------------------------------------------------------ as an index of tiles */
 bool is_from_memory(const Sema *s, const Ix *x)
 {
 	bool some = false;
 	for (int i = 0; i < s->numbers.n && !some; i++)
-		some = ix_uses(x, s->numbers.at[i]);
+		some = ix_uses(x, s->numbers.at[i].name);
 	for (const Bounded *b = s->bounded; b && !some; b = b->up)
 		some = ix_uses(x, b->name->name);
 	return some;
@@ -146,15 +206,44 @@ const Ix *number_tile(Sema *s, const Tiling *t, int mode, const Ix *at)
 }
 
 /* ------------------------------------------------------------------ as the bound of a loop */
-bool number_fits(Sema *s, const Value *v)
+/* The tensor, or scalar, that the first of a value's tiles is of. */
+static const Val *read_by(const Val *v)
 {
-	const Tiling *t = v->kind == V_TILE ? v->tile->tiling : NULL;
-	if (!t || t->tensor->elem != EL_I32)
-		return true;
-	return reject(s, v->loc, D_E0203,
-		      "this is a tile of '%s', and a range ends at one number\n"
-		      "index it by names that count one element a tile, or by those of loops",
-		      t->tensor->name);
+	const Op *copy = v->def && v->def->kind == OP_FRAG ? v->def->next : NULL;
+	const Val *found = v->def && v->def->kind == OP_TILE ? v : NULL;
+	if (copy && copy->kind == OP_COPY && IN(copy, TO).val == v)
+		found = read_by(IN(copy, FROM).val);
+	for (int i = 0; v->def && i < v->def->nin && !found; i++)
+		found = read_by(v->def->in[i].val);
+	while (found && found->def)
+		found = IN(found->def, OF).val;
+	return found;
+}
+
+bool number_wanted(Sema *s, const Value *v, const char *what)
+{
+	const Val *of = v->kind == V_TILE   ? v->tile->tiling->tensor->val
+			: v->kind == V_FRAG ? read_by(v->val)
+					    : NULL;
+	if (of && of->type->elem != EL_I32)
+		return reject(s, v->loc, D_E0205,
+			      "'%s' holds %s, and %s is an integer, which is read from s32\n"
+			      "declare it as %s : s32 %s",
+			      of->name, elem_rows[of->type->elem].name, what, of->name,
+			      form_str(s, of->type->layout));
+	if (of)
+		return reject(
+			s, v->loc, D_E0203,
+			"this is a tile of '%s', and %s is one number\n"
+			"index it by names that count one element a tile, or by those of loops",
+			of->name, what);
+	if (v->kind == V_TENSOR)
+		return reject(s, v->loc, D_E0203, "%s is an integer, this is a tensor\n%s", what,
+			      layout_rank(v->tensor->layout) == 1
+				      ? help_tensor(s, v->tensor)
+				      : ctx_strf(s->ctx, "write %s",
+						 element_example(s, v->tensor)));
+	return want(s, v, V_INT, what);
 }
 
 static const Ix *bound_held(Sema *s, const Ix *x, const Ix *least)

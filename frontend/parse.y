@@ -506,6 +506,7 @@ static const struct {
 	const char *token, *before, *missing, *help;
 } habits[] = {
 	{"'<-'", NULL, "'<'", "'<-' is an arrow: with a blank between them, x < -1 compares"},
+	{"','", NULL, "'..'", "a range has two ends: gK from first[b] .. last[b], for k in 0 .. n"},
 	{"'..'", NULL, NULL,
 	 "a range follows 'in', for k in 0 .. n, or stands in a pick: const bM = "
 	 "pick(64 .. 256 by 64)"},
@@ -541,6 +542,10 @@ static const struct {
 	{"'-'", NULL, "'<-'", "there is no -=: S[m] += -x, acc <- acc - x"},
 	{"'.'", NULL, "a number", "numbers have a digit in front of the point: 0.5"},
 	{NULL, "int", NULL, LOOP_FORMS},
+	{"':'", NULL, "only '='", "what is named takes the type of its value: let q = u32(x);"},
+	{"'and'", NULL, NULL, "conditions are joined by &&"},
+	{"'or'", NULL, NULL, "conditions are joined by ||"},
+	{"'xor'", NULL, NULL, "bits are those of an operator: x & y, x ^ y, ~x"},
 	{"'='", NULL, "'=='", "equality is ==, as in where K == 128; arguments have no names"},
 	{"'by'", NULL, NULL, "a range counts by 1: for k in 0 .. n, and k * step where it is used"},
 	{NULL, "schedule auto", "';'", "write ;"},

@@ -281,9 +281,30 @@ static void walk_copy(Walk *w, const Op *op)
 	add_parts(w, to, from, true);
 }
 
+/* A sum over one tile that a number names, where the mode has more. */
+static void warn_of_rest(Walk *w, const Op *op, int operand)
+{
+	const Val *v = op->in[1 + operand].val;
+	Span p = origin_of(w, v)->along[!op_window(w->s->ctx, op, 1 + operand).turned];
+	if (is_whole(w->s, &p) || !ix_is_const(p.tile->ix[p.mode], NULL) ||
+	    ptrmap_get(&w->ended, p.tile))
+		return;
+	ptrmap_set(&w->ended, p.tile, w);
+	const char *extent = ix_text(w->s->ctx, first_part(&p));
+	diag(w->s->ctx, p.tile->loc, D_W0210,
+	     "the mma sums over this tile of %" PRId64 ", and mode %d of '%s' has %s elements: the "
+	     "others are left out\n"
+	     "write where %s <= %" PRId64 ", or go through its tiles in a loop; if this is meant, "
+	     "-Wno-W0210 silences it",
+	     extent_of(p.tile->out->type, p.mode), p.mode, tensor_name(p.tile->out), extent, extent,
+	     extent_of(p.tile->out->type, p.mode));
+}
+
 /* Its rows are those of A, its columns the rows of B. */
 static void walk_mma(Walk *w, const Op *op)
 {
+	for (int i = 0; i < 2; i++)
+		warn_of_rest(w, op, i);
 	Origin *acc = origin_of(w, IN(op, TO).val);
 	bool swap = attrs_get(&op->attrs, A_SWAP);
 	for (int i = 0; i < 2; i++) {

@@ -67,20 +67,36 @@ static const Symbol *counts_tiles_of(Sema *s, const Ix *extent)
 	return NULL;
 }
 
-/* By the names here that count its tiles; along a mode of which none does, by a letter. */
-const char *tile_example(Sema *s, const Tiling *t)
+/* By the names here that count its tiles; along a mode of which none does, by `open`, by a letter
+ * that is no name here, or by 0. */
+static const char *indexed(Sema *s, const Tiling *t, const char *all, const char *open)
 {
 	static const char *const letters[] = {"", "n", "mn", "lmn", "hlmn", "ghlmn"};
+	for (int i = 0; i < t->rank; i++) {
+		const Symbol *sym = name_that_counts(s, t, i);
+		const char *letter = ctx_strf(s->ctx, "%c", letters[t->rank][i]);
+		bool taken = scope_find(s, ctx_str(s->ctx, letter));
+		const char *name = sym ? sym->name : open ? open : taken ? "0" : letter;
+		all = ctx_strf(s->ctx, "%s%s%s", all, i ? "," : "[", name);
+	}
+	return ctx_strf(s->ctx, "%s]", all);
+}
+
+const char *tile_example(Sema *s, const Tiling *t)
+{
 	const char *all = ctx_strf(s->ctx, "g%s", t->tensor->name);
 	for (int i = 0; i < s->symbols.n; i++)
 		if (s->symbols.at[i].value.kind == V_TILES && s->symbols.at[i].value.tiling == t)
 			all = s->symbols.at[i].name;
-	for (int i = 0; i < t->rank; i++) {
-		const Symbol *sym = name_that_counts(s, t, i);
-		const char *name = sym ? sym->name : ctx_strf(s->ctx, "%c", letters[t->rank][i]);
-		all = ctx_strf(s->ctx, "%s%s%s", all, i ? "," : "[", name);
-	}
-	return ctx_strf(s->ctx, "%s]", all);
+	return indexed(s, t, all, NULL);
+}
+
+const char *element_example(Sema *s, const Tensor *t)
+{
+	Tiling each = {.tensor = (Tensor *)(uintptr_t)t, .rank = layout_rank(t->layout)};
+	for (int i = 0; i < each.rank; i++)
+		each.extent[i] = 1;
+	return indexed(s, &each, t->name, s->bounded ? ix_spelled(s, s->bounded->name) : NULL);
 }
 
 /* What the tensor is divided into, where names here count all of its tiles; NULL: nothing. */
@@ -137,6 +153,11 @@ const char *help_tensor(Sema *s, const Tensor *t)
 	if (extents)
 		return ctx_strf(s->ctx, "divide it, let g%s = %s / (%s), and name a tile: %s",
 				t->name, t->name, extents, tile_example(s, &own));
+	for (int i = s->symbols.n; i-- > 0 && t->is_out;)
+		if (s->symbols.at[i].value.kind == V_TILES &&
+		    s->symbols.at[i].value.tiling->tensor == t)
+			return ctx_strf(s->ctx, "name a tile of it: %s",
+					tile_example(s, s->symbols.at[i].value.tiling));
 	return ctx_strf(s->ctx,
 			"read a tensor whose tiles the names here count; none counts those "
 			"along %s",

@@ -47,11 +47,13 @@ typedef struct {
 	int along; /* the mode of these rows */
 } Tiling;
 
-/* A name that counts tiles: of which extent, and how long a tile is. */
+/* A name that counts tiles: of which extent, how long a tile is, and from which row on; NULL: the
+ * first. */
 typedef struct {
 	const char *name;
 	const Ix *extent;
 	int64_t tile;
+	const Ix *first;
 } Coord;
 
 typedef struct Tile Tile;
@@ -187,6 +189,11 @@ struct Bounded {
 	Bounded *up;            /* around it */
 };
 
+/* An integer of a tensor: its name in the IR, and what the source says. */
+typedef struct {
+	const char *name, *text;
+} Number;
+
 /* Where a statement may stand. */
 typedef enum { AT_FILE = 1, AT_KERNEL = 2, AT_GRID = 4, AT_LOOP = 8, AT_ANY = 15 } Place;
 
@@ -232,9 +239,9 @@ typedef struct {
 	Op *grid_op;
 	GroupNames groups;
 	GroupLoop along;
-	VEC(const char *) numbers; /* names of what is read from memory */
-	Bounded *bounded;          /* the innermost loop here of those that it bounds; or NULL */
-	VEC(int) regions; /* the grid and the loops around here, each with a number of its own */
+	VEC(Number) numbers; /* what is read from memory */
+	Bounded *bounded;    /* the innermost loop here of those that it bounds; or NULL */
+	VEC(int) regions;    /* the grid and the loops around here, each with a number of its own */
 	int last_region;
 	Schedule schedule;
 	Loc stmt;         /* being read */
@@ -397,7 +404,8 @@ const Ix *tensor_extent(Sema *s, const Tensor *t, int mode);
 const Ix *tiling_extent(Sema *s, const Tiling *t, int mode); /* of its tensor */
 void warn_of_transposed(Sema *s, Loc loc, const Tile *t, const Tile *other, const Val *acc);
 const Symbol *name_that_counts(Sema *s, const Tiling *t, int mode); /* its tiles; NULL: none */
-bool one_tile_along(Sema *s, int mode);                             /* of the grid */
+void warn_of_other_tiles(Sema *s, const Tiling *t, int mode, const Value *at);
+bool one_tile_along(Sema *s, int mode); /* of the grid */
 Val *tile_build(Sema *s, const Tile *t, Loc loc);
 ModeList tiling_modes(Sema *s, const Tiling *t);              /* those of its matrix */
 const Layout *tiling_shape(Sema *s, const Tiling *t);         /* of its matrix */
@@ -439,7 +447,10 @@ Value number_index(Sema *s, Loc loc, const Value *tensor, const Value *at, int n
 void number_to_tile(Value *v); /* what has a tile of one element, as that: a value, no index */
 bool is_from_memory(const Sema *s, const Ix *x); /* or counted by a loop that memory bounds */
 const Ix *number_tile(Sema *s, const Tiling *t, int mode, const Ix *at); /* held to its tiles */
-bool number_fits(Sema *s, const Value *v); /* as a bound: no tile of them; else reports */
+bool number_wanted(Sema *s, const Value *v, const char *what); /* as a bound; else reports */
+/* What is indexed as a number, and is none: reported. */
+Value number_missing(Sema *s, Loc loc, const Value *tensor, const Value *at, int n);
+const char *ix_spelled(Sema *s, const Ix *x);              /* as the source says it */
 bool number_loop_end(Sema *s, Op *loop, const Bounded *b); /* else reports */
 void numbers_finish(Sema *s);
 
@@ -574,7 +585,8 @@ const char *help_tensor(Sema *s, const Tensor *t); /* where a tile or a number i
 const char *help_value(Sema *s, const Value *v);
 const char *help_operator(Sema *s, Operator op, const Value *a, const Value *b);
 const char *help_call(Sema *s, const char *name, int given, int takes);
-const char *tile_example(Sema *s, const Tiling *t); /* gC[m,n] */
+const char *tile_example(Sema *s, const Tiling *t);    /* gC[m,n] */
+const char *element_example(Sema *s, const Tensor *t); /* table[b,j] */
 
 Op *build(Sema *s, OpKind kind, Loc loc);
 Op *build_in(Sema *s, Op *op, Val *v);

@@ -97,11 +97,16 @@ static bool load_fits(Sema *s, const Value *to, const Value *from)
 			      "read it after the loops, where it is inout: bf16(acc + g%s[m,n])",
 			      t->tensor->name, t->tensor->name);
 	if (b->type->elem != t->tensor->elem)
-		return reject(s, from->loc, D_E0205, "'%s' holds %s, '%s' has %s", b->name,
-			      elem_rows[b->type->elem].name, t->tensor->name,
+		return reject(s, from->loc, D_E0205,
+			      "'%s' holds %s, '%s' has %s\n"
+			      "declare the buffer %s : %s, and convert what is read of it",
+			      b->name, elem_rows[b->type->elem].name, t->tensor->name,
+			      elem_rows[t->tensor->elem].name, b->name,
 			      elem_rows[t->tensor->elem].name);
 	if (!shape_same(s, b->type->layout, tiling_shape(s, t)))
-		return reject(s, from->loc, D_E0204, "a tile of %s does not fill '%s' of %s",
+		return reject(s, from->loc, D_E0204,
+			      "a tile of %s does not fill '%s' of %s\n"
+			      "give the tile and the buffer one shape",
 			      shape_str(s, tiling_shape(s, t)), b->name,
 			      shape_str(s, b->type->layout));
 	if (b->load && b->load->tensor != t->tensor)
@@ -203,7 +208,7 @@ static bool report_shared(Sema *s, const Value *to)
 	const char *at = "";
 	for (int i = 0; i < to->tile->tiling->rank; i++)
 		at = ctx_strf(s->ctx, "%s%s%s", at, i ? "," : "",
-			      to->tile->at[i] ? ix_text(s->ctx, to->tile->at[i]) : "0");
+			      to->tile->at[i] ? ix_spelled(s, to->tile->at[i]) : "0");
 	return reject(s, to->loc, D_E0306,
 		      "an element of '%s' belongs to several tiles of the output, and each of "
 		      "them would write it\n"

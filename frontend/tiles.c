@@ -120,22 +120,75 @@ const Symbol *name_that_counts(Sema *s, const Tiling *t, int mode)
 	return NULL;
 }
 
-/* The index counts other tiles. An element for each of these is meant, where no name counts the
- * elements: a scale of each 128 columns; or one for so many elements: a sum of each 16 rows. */
+/* An element for each of the tiles that the index counts is meant: a scale of each 128 columns; or
+ * of an output one for so many elements: a sum of each 16 rows. */
+static bool is_for_each(Sema *s, const Tiling *t, int mode, const Coord *c)
+{
+	const Ix *extent = tiling_extent(s, t, mode);
+	bool parts = t->tensor->is_out && c->tile % t->extent[mode] == 0;
+	return (parts || t->extent[mode] == 1) && c->tile > t->extent[mode] &&
+	       c->extent != extent && !ix_is(extent, 1) &&
+	       tup_is_leaf(layout_mode(s->ctx, t->tensor->layout, mode)->shape);
+}
+
+/* The index counts other tiles, where no name counts these. */
 static void report_swapped(Sema *s, const Tiling *t, int mode, const Value *at)
 {
 	const Symbol *sym = name_that_counts(s, t, mode);
-	const Coord *c = at->coord;
-	bool parts = t->tensor->is_out && c->tile % t->extent[mode] == 0 &&
-		     c->extent != tiling_extent(s, t, mode);
-	if (!sym && (parts || t->extent[mode] == 1))
+	if (!sym && is_for_each(s, t, mode, at->coord))
 		return;
 	DiagMsg *m = report_other_extent(s, t, mode, at, D_W0203);
+	int other = t->rank;
+	while (--other >= 0 && counts_others(s, t, other, at->coord))
+		;
 	if (sym)
 		diag_fix(s->ctx, diag_remedy(s->ctx, m, "did you mean '%s'?", sym->name), m->loc,
 			 "%s", sym->name);
+	else if (s->grid && s->grid->names && at->ix == s->grid_at[s->grid->gather])
+		diag_remedy(s->ctx, m, "rows here are those that '%s' names: write %s[%s]",
+			    s->grid->names->name, s->grid->names->name, at->coord->name);
+	else if (other >= 0)
+		diag_remedy(s->ctx, m, "it counts those of mode %d: exchange the indices", other);
 	else
 		diag_remedy(s->ctx, m, "if this is meant, -Wno-W0203 silences it");
+}
+
+/* The name of tiles that are counted from that row on, of this tensor or (NULL) of any. */
+static const char *tiles_from_row(const Sema *s, const Ix *first, const Tensor *of)
+{
+	for (int i = 0; i < s->symbols.n; i++) {
+		const Value *v = &s->symbols.at[i].value;
+		if (v->kind == V_TILES && v->tiling->first == first &&
+		    (!of || v->tiling->tensor == of))
+			return s->symbols.at[i].name;
+	}
+	return NULL;
+}
+
+/* The tiles of a loop over rows from a place on, and here those of the same rows from another. */
+static void report_other_first(Sema *s, const Tiling *t, int mode, const Value *at)
+{
+	const char *own = tiles_from_row(s, at->coord->first, t->tensor),
+		   *counted = tiles_from_row(s, at->coord->first, NULL);
+	DiagMsg *m = diag(s->ctx, at->loc, D_W0203,
+			  "'%s' counts tiles of %s from a row on, and here those along mode %d of "
+			  "'%s' are counted from %s",
+			  at->coord->name, counted ? ctx_strf(s->ctx, "'%s'", counted) : "a tensor",
+			  mode, t->tensor->name, t->first ? "another" : "the first");
+	if (own)
+		diag_remedy(s->ctx, m, "write %s[..]", own);
+	else
+		diag_remedy(s->ctx, m, "count both from one row: let g%sb = g%s from .. , as there",
+			    t->tensor->name, t->tensor->name);
+}
+
+void warn_of_other_tiles(Sema *s, const Tiling *t, int mode, const Value *at)
+{
+	const Ix *first = tiling_begins(t, mode) ? t->first : NULL;
+	if (counts_others(s, t, mode, at->coord))
+		report_swapped(s, t, mode, at);
+	else if (at->coord && at->coord->first && at->coord->first != first)
+		report_other_first(s, t, mode, at);
 }
 
 /* Of an index of names that count tiles, p + r: what bounds it, "P <= 65536, R <= 65536"; NULL: it
@@ -163,7 +216,7 @@ static bool report_origin(Sema *s, const Tiling *t, int mode, const Value *at, b
 				    t->extent[mode]);
 	if (bounds && below)
 		help = ctx_strf(s->ctx, "to read the first tile again there, write max(%s, 0)",
-				ix_text(s->ctx, at->ix));
+				ix_spelled(s, at->ix));
 	else if (bounds)
 		help = ctx_strf(s->ctx, "say how many there are: where %s", bounds);
 	return reject(s, at->loc, D_E0211,
@@ -190,7 +243,7 @@ static void warn_of_sum(Sema *s, const Tiling *t, int mode, const Value *at)
 	     "'%s' counts tiles of %" PRId64 " elements of mode %d of '%s', not elements\n"
 	     "to move by one element, give '%s' one mode more, of the same stride, and tiles "
 	     "of 1 along it: (P,S,K):(K,K,1); if tiles are meant, -Wno-W0204 silences this",
-	     ix_text(s->ctx, at->ix), t->extent[mode], mode, t->tensor->name, t->tensor->name);
+	     ix_spelled(s, at->ix), t->extent[mode], mode, t->tensor->name, t->tensor->name);
 }
 
 /* Whether a loop around here, but not around `acc`, moves the index. */
@@ -260,6 +313,27 @@ static bool origin_fits(Sema *s, const Tiling *t, int mode, const Value *at)
 	return report_origin(s, t, mode, at, lo < 0);
 }
 
+/* Elements for each of the tiles that the index counts: the launcher checks that there are as many,
+ * as those after the last would read as zeros, or not be written. */
+static void has_all(Sema *s, const Tiling *t, int mode, const Coord *c)
+{
+	bool repeats = tiling_repeats(s, t, mode);
+	bool each_tile = c && is_for_each(s, t, mode, c) && !name_that_counts(s, t, mode);
+	if (!c || (!repeats && !each_tile))
+		return;
+	int64_t each = repeats ? 1 : c->tile / t->extent[mode], holds;
+	const Ix *needs = ix_ceil_div(s->ctx, c->extent, ix_const(s->ctx, each));
+	const Ix *all = ix_new(s->ctx, IX_LE, needs, tiling_extent(s, t, mode));
+	bool known = ix_is_const(all, &holds);
+	for (int i = 0; i < s->kernel->facts.n; i++)
+		known |= s->kernel->facts.at[i].cond == all;
+	if (!known)
+		kernel_fact(s->kernel, all, ix_text(s->ctx, all),
+			    ctx_strf(s->ctx, "mode %d of '%s' is for all of %s", mode,
+				     t->tensor->name, ix_text(s->ctx, c->extent)),
+			    t->tensor->decl->loc);
+}
+
 Value tiles_index(Sema *s, Loc loc, const Value *tiles, Value *at, int n)
 {
 	Value v = value_of(V_TILE);
@@ -296,8 +370,8 @@ Value tiles_index(Sema *s, Loc loc, const Value *tiles, Value *at, int n)
 		}
 		if (!s->kernel || !origin_fits(s, t->tiling, i, &at[i]))
 			return value_bad();
-		if (counts_others(s, t->tiling, i, at[i].coord))
-			report_swapped(s, t->tiling, i, &at[i]);
+		warn_of_other_tiles(s, t->tiling, i, &at[i]);
+		has_all(s, t->tiling, i, at[i].coord);
 		warn_of_sum(s, t->tiling, i, &at[i]);
 		t->at[i] = at[i].ix;
 	}

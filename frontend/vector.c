@@ -69,7 +69,7 @@ const char *grid_name_of(Sema *s, const Ix *extent)
 		if (s->grid_at[i] && s->grid_at[i]->kind == IX_SYM &&
 		    tensor_extent(s, s->grid->tensor, i) == extent)
 			return s->grid_at[i]->name;
-	return NULL;
+	return s->groups.row && s->groups.extent == extent ? s->groups.group->name : NULL;
 }
 
 static bool report_other_length(Sema *s, const Tensor *t, int mode, const Value *at)

@@ -63,9 +63,14 @@ static const Ix *row_held(Sema *s, const Ix *x, const Ix *rows)
 Value tiles_from(Sema *s, const Node *n)
 {
 	Value v = eval(s, n->kids.at[0]), lo = eval(s, n->kids.at[1]), hi = eval(s, n->kids.at[2]);
-	if (!want(s, &v, V_TILES, "what has rows from a place on") || !number_fits(s, &lo) ||
-	    !number_fits(s, &hi) || !want(s, &lo, V_INT, "where rows begin") ||
-	    !want(s, &hi, V_INT, "where rows end"))
+	if (v.kind == V_TENSOR)
+		return rejected(
+			s, v.loc, D_E0203,
+			"what has rows from a place on is a tiled tensor, this is a tensor\n"
+			"divide it first: let g%s = %s / (..), and write g%s from ..",
+			v.tensor->name, v.tensor->name, v.tensor->name);
+	if (!want(s, &v, V_TILES, "what has rows from a place on") ||
+	    !number_wanted(s, &lo, "where rows begin") || !number_wanted(s, &hi, "where rows end"))
 		return value_bad();
 	Tiling *t = NEW(s->arena, Tiling);
 	*t = *v.tiling;

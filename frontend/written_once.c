@@ -50,8 +50,9 @@ static bool report_grid(Sema *s, const Value *to, const char *name)
 	return reject(s, to->loc, D_E0306,
 		      "'%s' is written in a loop, and the grid's '%s' is not one of its indices: "
 		      "several iterations would write a tile\n"
-		      "give '%s' a mode that '%s' counts the tiles of",
-		      t->name, name, t->name, name);
+		      "give '%s' a mode that '%s' counts the tiles of%s",
+		      t->name, name, t->name, name,
+		      t->is_inout ? ", or add the tiles up: += in place of <-" : "");
 }
 
 /* Whether the loop goes through all tiles of the mode. */

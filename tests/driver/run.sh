@@ -332,6 +332,22 @@ has out "small: integers: D: 72 elements"
 sed 's/where N % 8 == 0/where M == N, N % 8 == 0/' small.gemm >equal.gemm
 expect 1 run --device=sim equal.gemm --size M=64,N=128,K=64
 has err "error[E0606]" "needs M == N, but M = 64, N = 128"
+# Fewer scales than tiles that read them; others would be zeros.
+cat >scaled.gemm <<'END'
+kernel scaled(X : f32 (M,N):(N,1), S : f32 (M,(128,T)):(T,(0,1)), R : out f32 (M,U):(U,1), D : out f32 (M,N):(N,1))
+{
+	let gX = X / (4,256), gS = S / (4,256), gR = R / (4,2), gD = D / (4,256);
+	for (m,n) in gD {
+		gR[m,n] <- rowmax(gX[m,n], 128);
+		gD[m,n] <- gX[m,n] * gS[m,n];
+	}
+}
+END
+expect 1 run --device=sim scaled.gemm --size M=8,N=300,T=2,U=3
+has err "error[E0606]" "needs N <= T * 128, but N = 300, T = 2 (mode 1 of 'S' is for all of N)"
+expect 1 run --device=sim scaled.gemm --size M=8,N=300,T=3,U=2
+has err "needs (N + 127) / 128 <= U, but N = 300, U = 2 (mode 1 of 'R' is for all of N)"
+expect 0 run --device=sim scaled.gemm --size M=8,N=300,T=3,U=3
 expect 1 run --device=sim equal.gemm --size M=60,N=60,K=64
 has err "% 8 == 0, but N = 60 ("
 

@@ -223,8 +223,8 @@ def untried(help_, helps):
 
 def main():
     said, rows = [], "\n".join(read(path) for path in glob.glob(f"{root}/tests/remedies/*.rows"))
-    rows = [re.split(r"(?<!\S)\|(?!\S)", row) for row in re.sub("\n\t", " ", re.sub(r"(?ms)^program .*?^end$", "", rows)).split("\n")]
-    helps, codes = {row[-1].strip().replace("`", "") for row in rows}, {row[0].strip() for row in rows}
+    rows = [re.split(r"(?<!\S)\|(?!\S)", row) for row in re.sub("\n\t", " ", re.sub(r"(?ms)^program \S+ = \S+$|^program .*?^end$", "", rows)).split("\n")]
+    helps, codes = {row[-1].strip().replace("`", "") for row in rows}, {row[0].strip()[:5] for row in rows}
     for name in ("frontend", "passes"):
         for code in re.findall(r"^DIAG\((\w+)", read(f"{root}/base/diags_{name}.def"), re.MULTILINE):
             if code not in codes and not re.fullmatch(UNTRIED, code):

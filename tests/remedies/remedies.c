@@ -6,8 +6,10 @@
  *     kernel gemm(..) .. { .. gD[m,n] <- bf16(acc); .. }
  *     end
  *     E0205 | <- bf16(acc) | <- acc | = | convert it: `bf16(`...)
- * A row is the code; a text of the program, the mistake in its place and the remedy in its place
- * ("=": the program's own text), as often as needed; and the whole help. A line that begins with a
+ * "program gemm = FILE" takes the text of a file, without comments; its path begins where this file
+ * is. A row is the code, maybe with the whole message; a text of the program, the mistake in its
+ * place and the remedy in its place ("=": the program's own text), as often as needed; and the
+ * whole help. A line that begins with a
  * tab continues the row before it. With the mistakes, the message must come. With the remedies, the
  * program must compile up to code generation, its pipeline must be proved, no message may have the
  * code, and the program must contain what stands in `backquotes` in the help; blanks do not count.
@@ -92,11 +94,15 @@ static Ctx *compiled(const char *text)
 	return c;
 }
 
+/* code: "E0205", or "E0205 and what the message says" */
 static bool says(const Ctx *c, const char *code, const char *help)
 {
+	const char *text = strchr(code, ' ');
+	size_t n = text ? (size_t)(text - code) : strlen(code);
 	for (const DiagMsg *m = diag_first(c); m; m = m->next)
-		if (!strcmp(diag_rows[m->id].code, code) &&
-		    (!help || !strcmp(m->remedy ? m->remedy : "", help)))
+		if (!strncmp(diag_rows[m->id].code, code, n) &&
+		    (!help || !strcmp(m->remedy ? m->remedy : "", help)) &&
+		    (!help || !text || !strcmp(m->text, text + 1)))
 			return true;
 	return false;
 }
@@ -192,6 +198,25 @@ static char *file_text(const char *path)
 	return text;
 }
 
+/* "NAME = FILE": the text of the file, comments left out; else NULL. */
+static char *program_of(const char *beside, const char *head)
+{
+	const char *name = strstr(head, " = "), *slash = strrchr(beside, '/');
+	Buf path = {0};
+	if (!name)
+		return NULL;
+	buf_printf(&path, "%.*s%s", slash ? (int)(slash + 1 - beside) : 0, beside, name + 3);
+	char *text = file_text(path.s), *to = text;
+	buf_free(&path);
+	for (const char *s = text; *s;)
+		if (s[0] == '/' && s[1] == '/')
+			s += strcspn(s, "\n");
+		else
+			*to++ = *s++;
+	*to = 0;
+	return text;
+}
+
 static int line_of(const char *text, const char *at)
 {
 	int line = 1;
@@ -204,21 +229,26 @@ static int line_of(const char *text, const char *at)
 static void try_file(const char *path)
 {
 	static const char program[] = "program ", end[] = "\nend\n";
-	char *text = file_text(path), *whole = file_text(path);
+	char *text = file_text(path), *whole = file_text(path), *own = NULL;
 	Row r = {.file = path};
 	for (char *s = text, *next; *s; s = next) {
+		char *head = s + strcspn(s, "\n"), *equals = strstr(s, " = ");
 		bool is_program = !strncmp(s, program, strlen(program));
-		char *stop = is_program ? strstr(s, end) : row_end(s);
+		bool is_file = is_program && equals && equals < head;
+		char *stop = is_file ? head : is_program ? strstr(s, end) : row_end(s);
 		r.line = line_of(whole, whole + (s - text));
-		next = stop + (is_program ? strlen(end) : *stop != 0);
+		next = stop + (is_program && !is_file ? strlen(end) : *stop != 0);
 		*stop = 0;
 		if (is_program) {
-			r.program = strchr(s, '\n') + 1;
+			free(own);
+			own = is_file ? program_of(path, s) : NULL;
+			r.program = own ? own : strchr(s, '\n') + 1;
 		} else if (*s && *s != '#') {
 			cut_fields(&r, s);
 			try_row(&r);
 		}
 	}
+	free(own);
 	free(text);
 	free(whole);
 }
