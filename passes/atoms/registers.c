@@ -124,24 +124,31 @@ static const Op *last_use(const Kernel *k, const Val *v)
 	return last;
 }
 
-/* Of what a block reads so, the most that is there at one time, from its load to its last use. */
-static int live_reads(const Kernel *k, const Block *b)
+/* Of what a block reads so, from its load to its last use: the most that is there at one time, and
+ * what is there beside the loop. */
+typedef struct {
+	int most, beside;
+} Live;
+
+static Live live_reads(const Kernel *k, const Block *b, const Op *loop)
 {
 	VEC(const Val *) live = {0};
-	int now = 0, most = 0;
+	int now = 0;
+	Live l = {0};
 	for (const Op *op = b->first; op; op = op->next) {
 		const Val *v = read_by(k, op);
 		if (v)
 			vec_push(ctx_arena(k->ctx), &live, v);
 		now += v ? type_regs(v->type) : 0;
-		most = now > most ? now : most;
+		l.most = now > l.most ? now : l.most;
+		l.beside = op == loop ? now : l.beside;
 		for (int i = 0; i < live.n; i++)
 			if (last_use(k, live.at[i]) == op) {
 				now -= type_regs(live.at[i]->type);
 				live.at[i--] = live.at[--live.n];
 			}
 	}
-	return most;
+	return l;
 }
 
 static Needs both(const Kernel *k, Needs a, Needs b)
@@ -190,6 +197,7 @@ static void drop_dead(const Uses *u, Alive *a, const Op *op)
 static Needs of_block(const Kernel *k, const Uses *u, const Block *b)
 {
 	Needs own = {0}, most = {0};
+	const Op *loop = NULL;
 	Alive alive = {0};
 	int peak = 0, beside = 0;
 	for (const Op *op = b->first; op; op = op->next) {
@@ -199,13 +207,18 @@ static Needs of_block(const Kernel *k, const Uses *u, const Block *b)
 		peak = alive.regs > peak ? alive.regs : peak;
 		if (op->body && needs_all(in) + alive.regs > needs_all(most) + beside) {
 			most = in;
+			loop = op;
 			beside = alive.regs;
 		}
 		drop_dead(u, &alive, op);
 	}
 	bool nested = needs_all(most) + beside >= peak;
 	own.acc = nested ? beside : peak;
-	own.live = live_reads(k, b);
+	Live live = live_reads(k, b, loop);
+	own.live = live.most;
+	if (nested && loop)
+		own.live =
+			live.most - most.live > live.beside ? live.most - most.live : live.beside;
 	return nested ? both(k, own, most) : own;
 }
 
