@@ -7,25 +7,26 @@ import numpy as np
 from check import array, compare, empty, f32, normal
 
 source = pathlib.Path(__file__).with_suffix(".gemm")
-H, E, F, chunk = 3, 96, 72, 64
+H, F, chunk = 3, 72, 64
 
 
-def recurrence(q, k, v, a):
+def recurrence(state, q, k, v, a):
     """Token by token, in f64: the results of all tokens, and the state after the last."""
-    state, o = np.zeros((H, F, E)), np.zeros((H, q.shape[1], F))
-    for t in range(q.shape[1]):
+    o = np.zeros(v.shape)
+    for t in range(v.shape[1]):
         state = state * np.exp(np.float64(a[:, t, None])) + f32(v)[:, t, :, None] * f32(k)[:, t, None]
         o[:, t] = (state @ f32(q)[:, t, :, None])[..., 0]
     return o, state
 
 
-for name, gates, lengths in ("gated", 1, (64, 128, 192, 200)), ("channels", E, (64, 200)):
-    kernel = dslc.load(source, name)
+for name, E, lengths in ("gated", 96, (64, 128, 192, 200)), ("gated", 64, (130,)), ("channels", 96, (64, 200)):
+    kernel = dslc.load(source, name, bE=64 if E <= 64 else 128)
     for L in lengths:
         q, k, v = normal((H, L, E), scale=E ** -0.5), normal((H, L, E)), normal((H, L, F))
-        a = -abs(f32(normal((H, L, gates), "f32", 0.1)))  # logarithms of decays
+        a = -abs(f32(normal((H, L, E if name == "channels" else 1), "f32", 0.1)))  # logarithms of decays
         g = np.concatenate([np.cumsum(a[:, c:c + chunk], 1) for c in range(0, L, chunk)], 1)
-        o, s = empty((H, L, F), "bf16"), empty((H, F, E), "f32")
-        kernel(q, k, v.swapaxes(1, 2), array(g[..., 0] if gates == 1 else g, "f32"), out=(o, s))
-        for which, got, want in zip("os", (o, s), recurrence(q, k, v, a)):
-            compare(f"{name}_{which}_{L}", got, want)
+        o, s = empty((H, L, F), "bf16"), normal((H, F, E), "f32")
+        wanted = recurrence(np.float64(f32(s)), q, k, v, a)
+        kernel(q, k, v.swapaxes(1, 2), array(g if name == "channels" else g[..., 0], "f32"), s, out=o)
+        for which, got, want in zip("os", (o, s), wanted):
+            compare(f"{name}_{which}_{E}_{L}", got, want)
