@@ -31,6 +31,15 @@ void why_put(Kernel *k, const char *buffer, int64_t threads, bool fenced)
 		   fenced ? ", and fence that for the async proxy" : "");
 }
 
+void why_masked(Kernel *k, const Val *tile, const Ix *whole)
+{
+	Buf text = {0};
+	ix_print(whole, &text);
+	kernel_why(k, REASON_MASKED, NULL, layout_size_int(tile->type->layout),
+		   "elements are masked only in tiles for which this does not hold: %s", text.s);
+	buf_free(&text);
+}
+
 void why_view(Kernel *k, const Val *buffer, Window w)
 {
 	const char *text =
@@ -101,6 +110,13 @@ void why_group_of_lengths(Kernel *k, int64_t group)
 	kernel_why(k, REASON_GROUP, NULL, group,
 		   "the default where tiles are dealt out and differ in length: the longest first, "
 		   "and those of one length together");
+}
+
+void why_group_of_sections(Kernel *k, int64_t group)
+{
+	kernel_why(k, REASON_GROUP, NULL, group,
+		   "matrices of a batch whose tiles differ in length: these share a sweep, the "
+		   "longest tiles first");
 }
 
 void why_group_of_moves(Kernel *k, int64_t group)

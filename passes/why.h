@@ -14,12 +14,14 @@ void why_swizzle(Kernel *k, const Op *buffer, int row_bytes, int swizzle, int fa
 void why_put(Kernel *k, const char *buffer, int64_t threads, bool fenced); /* from registers */
 void why_view(Kernel *k, const Val *buffer, Window w);                     /* once */
 void why_copies(Kernel *k, const Op *copy, int bytes);                     /* by threads */
-void why_boxes(Kernel *k, const Op *copy, int64_t boxes); /* rows by indices, of a CTA */
+void why_boxes(Kernel *k, const Op *copy, int64_t boxes);     /* rows by indices, of a CTA */
+void why_masked(Kernel *k, const Val *tile, const Ix *whole); /* whole: where nothing is masked */
 void why_swap(Kernel *k);
 void why_overlap(Kernel *k);
 void why_no_overlap(Kernel *k, const char *text);
 void why_group(Kernel *k, int64_t group);
 void why_group_of_lengths(Kernel *k, int64_t group);
+void why_group_of_sections(Kernel *k, int64_t group);
 void why_group_of_moves(Kernel *k, int64_t group);
 /* slots of `one` byte each in `left`; 0: why_direct says it */
 /* half: as many would spill; part: so that each CTA that shares the tile's k has a chunk;

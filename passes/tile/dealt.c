@@ -4,7 +4,6 @@
  *     persistent=2, grid m, n (R, C)
  * ->  tickets turns (cta, R * C, ctas)
  *     for t (0, turns) { ticket.at tile (t, R * C, cta + t * ctas) .. }
- * What is begun last ends last: where later tiles have more trips, they are drawn first.
  * Who draws, and how all of a CTA come to know, is said by tickets.c. */
 #include "passes/tile/tiles.h"
 
@@ -38,43 +37,7 @@ void tickets_check(Kernel *k, const Plane *p)
 			     refused[i].what, refused[i].remedy);
 }
 
-/* How many more trips a loop in a tile makes for each 1 of a name of the grid; 0: none does, or
- * that is no number. */
-static int64_t growth(Ctx *c, const char *name, const Block *b)
-{
-	int64_t more = 0;
-	const Ix *next = ix_add(c, ix_sym(c, name), ix_const(c, 1));
-	for (const Op *op = b->first; op && !more; op = op->next) {
-		const Ix *trips = op->kind == OP_FOR ? ix_sub(c, IX(op, TO), IX(op, FROM)) : NULL;
-		if (trips && !ix_is_const(ix_sub(c, ix_subst(c, trips, name, next), trips), &more))
-			more = 0;
-		if (op->body && !more)
-			more = growth(c, name, op->body);
-	}
-	return more;
-}
-
-/* The longest go first by rows, or columns, of tiles that are equally long: a group of several
- * would begin with its longest, and end with its shortest. */
-int tickets_mode(const Kernel *k, const Plane *p)
-{
-	for (int mode = 0; mode < 2 && tickets_drawn(k); mode++)
-		if (p->name[mode] != NONE &&
-		    growth(k->ctx, p->grid->sym[p->name[mode]], p->grid->body))
-			return mode;
-	return NONE;
-}
-
-static bool later_are_longer(Ctx *c, const Op *grid)
-{
-	bool longer = false;
-	for (int i = 0; i < grid->nsym; i++)
-		longer |= growth(c, grid->sym[i], grid->body) > 0;
-	return longer;
-}
-
-/* The launch has no more CTAs than tiles may be counted. What is dealt out last ends last: the
- * longest go first. */
+/* The launch has no more CTAs than tiles may be counted. */
 const Ix *tiles_by_tickets(Here h, const Plane *p, Op *grid, const Ix *all)
 {
 	Kernel *k = h.k;
@@ -97,9 +60,5 @@ const Ix *tiles_by_tickets(Here h, const Plane *p, Op *grid, const Ix *all)
 	op_ix(k, at, t);
 	op_ix(k, at, tiles);
 	op_ix(k, at, ix_add(c, first, ix_mul(c, t, step)));
-	const Ix *ticket = tiles_below(k, ix_sym(c, tile), tiles),
-		 *last = ix_sub(c, tiles, ix_int(k, 1));
-	if (later_are_longer(c, grid))
-		ticket = ix_new(c, IX_MAX, ix_sub(c, last, ticket), ix_int(k, 0));
-	return tiles_let(h, "tile", ticket);
+	return tiles_let(h, "tile", tiles_below(k, ix_sym(c, tile), tiles));
 }

@@ -176,7 +176,8 @@ static void let_mode(Here h, const Plane *p, int mode, const Ix *block, const Ix
 	Ctx *c = h.k->ctx;
 	if (p->name[mode] == NONE)
 		return;
-	block = ix_mul(c, tiles_below(h.k, block, p->extent[mode]), ix_int(h.k, p->cluster[mode]));
+	block = longest_first(h.k, p, mode, tiles_below(h.k, block, p->extent[mode]));
+	block = ix_mul(c, block, ix_int(h.k, p->cluster[mode]));
 	const Ix *m = ix_int(h.k, p->cluster[0]);
 	const Ix *place = mode == 0 ? ix_mod(c, in, m) : ix_div(c, in, m);
 	if (p->cluster[mode] > 1)
@@ -214,7 +215,8 @@ static int grouped_mode(Kernel *k, const Plane *p, int64_t *group)
 	*group = attrs_int(&k->attrs, A_GROUP, along ? GROUP_OF_MOVES : 0);
 	if (*group)
 		return along && !strcmp(along, "n");
-	int mode = tickets_mode(k, p);
+	/* A group of several rows would begin with its longest, and end with its shortest. */
+	int mode = tickets_drawn(k) ? lengths_differ_along(k, p) : NONE;
 	if (mode != NONE) {
 		*group = 1;
 		kernel_str(k, A_ALONG, mode ? "n" : "m");
@@ -254,28 +256,75 @@ static void raster_2d(Here h, const Plane *p, const Ix *tile, const Ix *in)
 	let_mode(h, &named, swept, ix_div(c, rest, height), in);
 }
 
-/* The matrix of a batch that the block is in; the block's number in it. Where a block is a launched
- * CTA's, or one of those that are counted in 32 bits, so is the number of blocks of a matrix. */
-static const Ix *raster_batch(Here h, const Plane *p, const Ix *block)
+/* Whether a matrix has tiles along one mode only. */
+static bool is_line(const Plane *p)
+{
+	return p->name[0] == NONE || p->name[1] == NONE;
+}
+
+enum { MATRICES_OF_SECTION = 16 };
+
+static int matrix_names(const Plane *p)
+{
+	int n = 0;
+	for (int i = 0; i < p->grid->nsym; i++)
+		n += !in_plane(p, i);
+	return n;
+}
+
+/* Names the matrix of a batch; the first name counts fastest, or the last. */
+static void let_matrix(Here h, const Plane *p, const Ix *matrix, bool last)
 {
 	Ctx *c = h.k->ctx;
 	const Op *grid = p->grid;
-	bool counted = attrs_int(&h.k->attrs, A_PERSISTENT, 0);
-	const Ix *most = ix_int(h.k, counted ? MOST_TILES : INT32_MAX), *matrix = NULL;
-	int left = grid->nsym;
-	for (int i = 0; i < grid->nsym; i++)
-		left -= in_plane(p, i);
-	if (!left)
-		return block;
-	const Ix *plane = tiles_let(h, "plane", ix_new(c, IX_MIN, p->blocks, most));
-	matrix = ix_div(c, block, plane);
-	for (int i = 0; i < grid->nsym; i++) {
+	int left = matrix_names(p);
+	for (int n = 0; n < grid->nsym; n++) {
+		int i = last ? grid->nsym - 1 - n : n;
 		if (in_plane(p, i))
 			continue;
 		const Ix *at = --left ? ix_mod(c, matrix, grid->ix[i]) : matrix;
 		let(h, grid->sym[i], tiles_below(h.k, at, grid->ix[i]));
 		matrix = ix_div(c, matrix, grid->ix[i]);
+		if (last && left) /* divisors of 32 bits, in place of their product */
+			matrix = tiles_let(h, "matrix", matrix);
 	}
+}
+
+/* Where tiles of a matrix differ in length, so many matrices share a sweep over them: the longest
+ * of all these go first, and what they read stays in L2. There are no more than so many blocks. */
+static const Ix *raster_sections(Here h, const Plane *p, const Ix *block, const Ix *plane,
+				 const Ix *blocks)
+{
+	Ctx *c = h.k->ctx;
+	const Ix *matrices = ix_int(h.k, 1);
+	for (int i = 0; i < p->grid->nsym; i++)
+		matrices = in_plane(p, i) ? matrices : ix_mul(c, matrices, p->grid->ix[i]);
+	int64_t most = attrs_int(&h.k->attrs, A_GROUP, MATRICES_OF_SECTION);
+	const Ix *group = ix_int(h.k, most), *one = ix_int(h.k, 1);
+	const Ix *sweep = tiles_let(h, "sweep", ix_new(c, IX_MIN, ix_mul(c, group, plane), blocks));
+	const Ix *first = tiles_let(h, "first", ix_mul(c, ix_div(c, block, sweep), group));
+	const Ix *left = ix_new(c, IX_MIN, group, ix_sub(c, matrices, first));
+	const Ix *height = tiles_let(h, "height", ix_new(c, IX_MAX, left, one));
+	const Ix *rest = tiles_let(h, "rest", ix_mod(c, block, sweep));
+	why_group_of_sections(h.k, most);
+	const Ix *matrix = ix_add(c, first, ix_mod(c, rest, height));
+	let_matrix(h, p, tiles_let(h, "matrix", ix_new(c, IX_MIN, matrix, blocks)), true);
+	return tiles_let(h, "block", ix_div(c, rest, height));
+}
+
+/* The block's number in its matrix of a batch. Where a block is a launched CTA's, or one of those
+ * that are counted in 32 bits, so is the number of blocks of a matrix. */
+static const Ix *raster_batch(Here h, const Plane *p, const Ix *block)
+{
+	Ctx *c = h.k->ctx;
+	bool counted = attrs_int(&h.k->attrs, A_PERSISTENT, 0);
+	const Ix *most = ix_int(h.k, counted ? MOST_TILES : INT32_MAX);
+	if (!matrix_names(p))
+		return block;
+	const Ix *plane = tiles_let(h, "plane", ix_new(c, IX_MIN, p->blocks, most));
+	if (is_line(p) && lengths_differ_along(h.k, p) != NONE)
+		return raster_sections(h, p, block, plane, most);
+	let_matrix(h, p, ix_div(c, block, plane), false);
 	return tiles_let(h, "block", ix_mod(c, block, plane));
 }
 
@@ -288,7 +337,7 @@ static void raster_1d(Here h, const Plane *p, const Ix *block, const Ix *in)
 
 void tiles_raster(Here h, const Plane *p, const Ix *block, const Ix *in)
 {
-	if (p->name[0] == NONE || p->name[1] == NONE)
+	if (is_line(p))
 		raster_1d(h, p, block, in);
 	else
 		raster_2d(h, p, block, in);

@@ -49,8 +49,12 @@ const Ix *tiles_by_turns(Here h, const Plane *p, Op *grid, const Ix *all);
 /* dealt.c */
 bool tickets_drawn(const Kernel *k); /* tiles are dealt out while they are computed */
 void tickets_check(Kernel *k, const Plane *p);
-int tickets_mode(const Kernel *k, const Plane *p); /* along which tiles differ in length; or NONE */
 const Ix *tiles_by_tickets(Here h, const Plane *p, Op *grid, const Ix *all);
+
+/* lengths.c */
+int lengths_differ_along(const Kernel *k, const Plane *p); /* m: 0, n: 1; or NONE */
+/* The block of tiles along a mode that comes in the place of this one. */
+const Ix *longest_first(const Kernel *k, const Plane *p, int mode, const Ix *block);
 
 /* groups.c */
 void groups_check(Kernel *k, const Plane *p);

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* lengths.c - tiles that take different times, as their loops have different numbers of trips. What
+ * is begun last ends last: where later tiles have more trips, the order is turned round.
+ *     for k (0, min((K + 63) / 64, m + 1))   ->   m = rows - 1 - block */
+#include "passes/tile/tiles.h"
+
+enum { NOBODY_KNOWS = 2 };
+
+static int slope(const Ix *x, const char *name);
+
+/* Of what grows, falls or stays with both. */
+static int both(int a, int b)
+{
+	return !a || a == b ? b : !b ? a : NOBODY_KNOWS;
+}
+
+static int times(const Ix *x, const Ix *factor, const char *name)
+{
+	int64_t by;
+	int s = slope(x, name);
+	if (!s || s == NOBODY_KNOWS || !ix_is_const(factor, &by))
+		return s && !ix_is(factor, 0) ? NOBODY_KNOWS : 0;
+	return by < 0 ? -s : s;
+}
+
+/* Whether x grows with the name, 1, falls, -1, or stays, 0. */
+static int slope(const Ix *x, const char *name)
+{
+	if (!ix_uses(x, name))
+		return 0;
+	switch (x->kind) {
+	case IX_SYM:
+		return 1;
+	case IX_ADD:
+	case IX_MIN:
+	case IX_MAX:
+		return both(slope(x->a, name), slope(x->b, name));
+	case IX_MUL:
+		return times(x->a, x->b, name);
+	case IX_DIV: /* a divisor is positive */
+		return ix_uses(x->b, name) ? NOBODY_KNOWS : slope(x->a, name);
+	default:
+		return NOBODY_KNOWS;
+	}
+}
+
+/* Of the first loop whose number of trips grows or falls with the name. */
+static int trips(Ctx *c, const char *name, const Block *b)
+{
+	int more = 0;
+	for (const Op *op = b->first; op && !more; op = op->next) {
+		if (op->kind == OP_FOR)
+			more = slope(ix_sub(c, IX(op, TO), IX(op, FROM)), name) % NOBODY_KNOWS;
+		if (op->body && !more)
+			more = trips(c, name, op->body);
+	}
+	return more;
+}
+
+static int growth(const Kernel *k, const Plane *p, int mode)
+{
+	return p->name[mode] == NONE ? 0
+				     : trips(k->ctx, p->grid->sym[p->name[mode]], p->grid->body);
+}
+
+int lengths_differ_along(const Kernel *k, const Plane *p)
+{
+	for (int mode = 0; mode < 2; mode++)
+		if (growth(k, p, mode))
+			return mode;
+	return NONE;
+}
+
+const Ix *longest_first(const Kernel *k, const Plane *p, int mode, const Ix *block)
+{
+	if (growth(k, p, mode) <= 0)
+		return block;
+	return ix_sub(k->ctx, ix_sub(k->ctx, p->extent[mode], ix_int(k, 1)), block);
+}
