@@ -155,6 +155,15 @@ static bool is_of_warpgroups(const Chain *c, const Op *mma)
 	return atom_threads(c->k->ctx, attrs_get(&mma->attrs, A_ATOM)->atom) == GROUP_THREADS;
 }
 
+/* Whether the loop is known to have an iteration. */
+static bool runs(const Chain *c)
+{
+	int64_t lo, hi;
+	const Ix *trips = ix_sub(c->k->ctx, IX(c->loop, TO), IX(c->loop, FROM));
+	ix_range(trips, kernel_facts(c->k), &lo, &hi);
+	return lo > 0;
+}
+
 static const char *why_not(Chain *c)
 {
 	if (c->loop->kind != OP_FOR || c->loop->nsym != 1 || !find_products(c))
@@ -163,8 +172,8 @@ static const char *why_not(Chain *c)
 	if (!is_of_warpgroups(c, c->first) || !is_of_warpgroups(c, c->second) ||
 	    a->type->space != SP_REG || !is_defined_in(c->loop, a) || !comes_from(c, a))
 		return "no loop multiplies values that it computes from an accumulator of wgmma";
-	if (trips_vary(c->loop))
-		return "the number of iterations differs between the tiles of a CTA";
+	if (trips_vary(c->loop) && !runs(c))
+		return "the number of iterations differs between the tiles of a CTA, and may be 0";
 	find_late(c);
 	if (share_ring(c))
 		return "the two products load their operands into one pipeline";
@@ -183,15 +192,6 @@ static bool is_early_op(void *user, const Op *op)
 static bool is_late_op(void *user, const Op *op)
 {
 	return is_late(user, op);
-}
-
-/* Whether the loop is known to have an iteration. */
-static bool runs(const Chain *c)
-{
-	int64_t lo, hi;
-	const Ix *trips = ix_sub(c->k->ctx, IX(c->loop, TO), IX(c->loop, FROM));
-	ix_range(trips, kernel_facts(c->k), &lo, &hi);
-	return lo > 0;
 }
 
 /* Runs once if the loop has an iteration. */
