@@ -202,6 +202,13 @@ static void note_puts(const Facts *f, Buf *out)
 		     w->text);
 }
 
+static void note_masks(const Facts *f, Buf *out)
+{
+	bool first = true;
+	for (const Reason *w = NULL; (w = kernel_why_next(f->k, REASON_MASKED, w)); first = false)
+		note(out, first ? "masks" : "", "%" PRId64 " %s\n", w->value, w->text);
+}
+
 /* Loads that go before the loop that they belong to. */
 static void note_ahead(const Facts *f, Buf *out)
 {
@@ -217,6 +224,7 @@ static void note_copies(const Facts *f, Buf *out)
 		note_lanes(&f->lanes.at[i], f->loads.n + i ? "" : "loads", out);
 	note_ahead(f, out);
 	note_puts(f, out);
+	note_masks(f, out);
 	for (int i = 0; i < f->stores.n; i++)
 		note_copy(f, &f->stores.at[i], i ? "" : "stores", out);
 	if (f->direct_stores) {

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* masked.c - what a loop over products masks by coordinates is computed for those tiles only that
+ * the mask cuts; in all others each element keeps its value.
+ *     %i = series (j * 64) ; %q = series (m * 64) ; %c = le %i, %q ; %x = select %c, %s, -inf
+ * ->  %x = frag ; move %x, %s
+ *     if ((j * 64 + 63 <= m * 64) == 0) { .. ; %y = select %c, %s, -inf ; move %x, %y } */
+#include "passes/why.h"
+
+#include <string.h>
+
+typedef struct {
+	Kernel *k;
+	const Ix *fits; /* under which numbers of 32 bits are what index expressions say */
+} Mask;
+
+/* Of all elements of a value. */
+typedef struct {
+	const Ix *lo, *hi; /* NULL: nobody knows */
+} Span;
+
+static const Ix *both_of(const Kernel *k, const Ix *a, const Ix *b)
+{
+	return a && b ? ix_new(k->ctx, IX_AND, a, b) : NULL;
+}
+
+/* Numbers wrap, index expressions do not. */
+static Span without_wrap(Mask *m, Span s)
+{
+	Kernel *k = m->k;
+	int64_t lo, hi, none;
+	ix_range(s.lo, kernel_facts(k), &lo, &none);
+	ix_range(s.hi, kernel_facts(k), &none, &hi);
+	if (lo < INT32_MIN)
+		m->fits = both_of(k, m->fits, ix_new(k->ctx, IX_LE, ix_int(k, INT32_MIN), s.lo));
+	if (hi > INT32_MAX)
+		m->fits = both_of(k, m->fits, ix_new(k->ctx, IX_LE, s.hi, ix_int(k, INT32_MAX)));
+	return s;
+}
+
+static Span span_of(Mask *m, const Val *v)
+{
+	Kernel *k = m->k;
+	Ctx *c = k->ctx;
+	Span none = {NULL, NULL}, a, b;
+	const Op *op = v->def;
+	if (!op || v->type->elem != EL_I32)
+		return none;
+	switch (op->kind) {
+	case OP_CONST:
+		a.lo = a.hi = ix_int(k, (int64_t)attrs_get(&op->attrs, A_VALUE)->real);
+		return a;
+	case OP_SIZEVAL:
+		return without_wrap(m, (Span){IX(op, VALUE), IX(op, VALUE)});
+	case OP_SERIES:
+		a.lo = IX(op, FROM);
+		a.hi = ix_add(c, a.lo, ix_int(k, val_extent(v, 0) * val_extent(v, 1) - 1));
+		return without_wrap(m, a);
+	case OP_ADD:
+	case OP_SUB:
+		a = span_of(m, IN(op, X).val);
+		b = span_of(m, IN(op, Y).val);
+		if (!a.lo || !b.lo)
+			return none;
+		if (op->kind == OP_SUB)
+			b = (Span){ix_mul(c, b.hi, ix_int(k, -1)), ix_mul(c, b.lo, ix_int(k, -1))};
+		return without_wrap(m, (Span){ix_add(c, a.lo, b.lo), ix_add(c, a.hi, b.hi)});
+	default:
+		return none;
+	}
+}
+
+/* Comparisons: whether the sides are exchanged, and what is between them then. */
+static const struct {
+	OpKind op;
+	int first;
+	IxKind less;
+} comparisons[] = {{OP_LT, 0, IX_LT}, {OP_LE, 0, IX_LE}, {OP_GT, 1, IX_LT}, {OP_GE, 1, IX_LE}};
+
+/* When a < b, or a <= b, of each pair of elements. */
+static const Ix *always_less(Mask *m, const Val *a, const Val *b, IxKind less)
+{
+	Span x = span_of(m, a), y = span_of(m, b);
+	return x.hi && y.lo ? ix_new(m->k->ctx, less, x.hi, y.lo) : NULL;
+}
+
+static const Ix *always_compares(Mask *m, const Op *op, bool holds)
+{
+	for (size_t i = 0; i < COUNTOF(comparisons); i++) {
+		if (comparisons[i].op != op->kind)
+			continue;
+		int first = comparisons[i].first;
+		const Val *a = op->in[first].val, *b = op->in[1 - first].val;
+		IxKind less = comparisons[i].less;
+		return holds ? always_less(m, a, b, less)
+			     : always_less(m, b, a, less == IX_LT ? IX_LE : IX_LT);
+	}
+	return NULL;
+}
+
+/* When the condition holds for each element of the tile, or for none; NULL: nobody knows. */
+static const Ix *always(Mask *m, const Val *condition, bool holds)
+{
+	const Op *op = condition->def;
+	const Ix *a, *b;
+	if (!op)
+		return NULL;
+	switch (op->kind) {
+	case OP_NEITHER:
+		return always(m, IN(op, X).val, !holds);
+	case OP_BOTH:
+	case OP_EITHER:
+		a = always(m, IN(op, X).val, holds);
+		b = always(m, IN(op, Y).val, holds);
+		if ((op->kind == OP_BOTH) == holds)
+			return both_of(m->k, a, b);
+		return a && b ? ix_new(m->k->ctx, IX_OR, a, b) : a ? a : b;
+	default:
+		return always_compares(m, op, holds);
+	}
+}
+
+static bool is_tile(const Val *v)
+{
+	return v->type->kind == TY_TILE && !val_is_vector(v);
+}
+
+static bool loop_multiplies(const Op *loop)
+{
+	for (const Op *op = loop ? loop->body->first : NULL; op; op = op->next)
+		if (op_is_mma(op))
+			return true;
+	return false;
+}
+
+/* Whether v is computed in the region, and nowhere else used. */
+static bool is_private(const Kernel *k, const Val *v, const Op *region)
+{
+	for (const Op *op = kernel_first(k); op; op = op_next(op))
+		if (op_takes(op, v) && !op_inside(op, region))
+			return false;
+	return true;
+}
+
+/* Computed from what nobody writes, so that it may be computed later. */
+static bool may_wait(const Op *op)
+{
+	bool may = op_rows[op->kind].flags & OPF_ELT;
+	for (int i = 0; i < op->nin; i++)
+		may &= !op->in[i].val->def || op->in[i].val->def->kind != OP_FRAG;
+	return may || op->kind == OP_CONST;
+}
+
+/* What the ops of the region alone take goes there with them. */
+static void bring_in(Kernel *k, Op *region)
+{
+	for (Op *op = region->prev, *prev; op; op = prev) {
+		prev = op->prev;
+		if (!may_wait(op) || !is_private(k, op->out, region))
+			continue;
+		Op *first = region->body->first;
+		op_remove(op);
+		op_insert_before(first, op);
+	}
+}
+
+static void mask_apart(Kernel *k, Op *select, const Val *kept, const Ix *whole)
+{
+	Op *copy = op_before(k, select, OP_FRAG), *move = op_before(k, select, OP_MOVE);
+	Val *y = op_result(k, copy, "x", select->out->type);
+	kernel_replace(k, select->out, y);
+	op_in(k, move, y, NULL);
+	op_in(k, move, (Val *)kept, NULL);
+	Op *some = op_before(k, select, OP_IF);
+	op_ix(k, some, ix_new(k->ctx, IX_EQ, whole, ix_int(k, 0)));
+	op_remove(select);
+	block_append(op_body(k, some), select);
+	Op *back = op_append(k, some->body, OP_MOVE, select->loc);
+	op_in(k, back, y, NULL);
+	op_in(k, back, select->out, NULL);
+	bring_in(k, some);
+}
+
+PASS_OF(masked)
+{
+	for (Op *op = kernel_find(k, OP_SELECT), *next; op; op = next) {
+		next = op_find_next(op, OP_SELECT);
+		if (!is_tile(op->out) || !loop_multiplies(op_around(op, OP_FOR)))
+			continue;
+		const Val *yes = IN(op, Y).val, *no = IN(op, Z).val;
+		bool holds = is_tile(yes);
+		if (holds == is_tile(no))
+			continue;
+		Mask m = {k, ix_int(k, 1)};
+		const Ix *whole = always(&m, IN(op, X).val, holds);
+		if (!whole)
+			continue;
+		why_masked(k, op->out, whole);
+		mask_apart(k, op, holds ? yes : no, ix_new(k->ctx, IX_AND, m.fits, whole));
+	}
+}
