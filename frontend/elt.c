@@ -551,21 +551,18 @@ bool elt_reducible(Sema *s, const Node *call, Value *arg)
 
 enum { WARP_ROWS = 16 }; /* neighbours that one warp holds, of any accumulator */
 
-/* Columns lie across warps, which meet after the loops of an mma; else, in what they are joined
- * to. */
+/* Columns lie across warps, which meet for each tile of the grid; elsewhere they are joined. */
 static Value report_joined_only(Sema *s, const Node *call, const Reduction *r)
 {
 	const char *name = call->kids.at[0]->name, *to = r->kept == 1 ? "S[n]" : "S[0]";
-	bool grid = s->place == AT_GRID, add = r->by->op == OP_ADD;
+	bool add = r->by->op == OP_ADD;
 	const char *join = add ? ctx_strf(s->ctx, "%s += %s(x)", to, name)
 			       : ctx_strf(s->ctx, "%s <- %s(%s, %s(x))", to, r->by->name, to, name);
 	return rejected(s, call->loc, D_E0203,
-			"the %s of %s is joined to an output, and has no other use %s\n"
-			"write %s, or %s",
-			r->by->name, r->kept == 1 ? "each column" : "all elements",
-			grid ? "without an mma" : "in front of the end of the loops", join,
-			grid ? "reduce rows of a tensor whose modes are swapped"
-			     : "use it after the loops");
+			"the %s of %s is joined to an output, and has no other use in front of the "
+			"end of the loops\n"
+			"write %s, or use it after the loops",
+			r->by->name, r->kept == 1 ? "each column" : "all elements", join);
 }
 
 /* Of a tile like the output's, elements beyond its edge change nothing that is reduced. What is
@@ -648,7 +645,7 @@ Value elt_reduce(Sema *s, const Node *call, const Reduction *r, Value *args, int
 {
 	if (r->kept == 0 && n > 1)
 		return reduce_groups(s, call, r, args);
-	bool across = n > 1 || (s->place == AT_GRID && s->mma_loc.src >= 0);
+	bool across = n > 1 || s->place == AT_GRID;
 	if (r->kept != 0 && !across)
 		return report_joined_only(s, call, r);
 	if (!elt_reducible(s, call, args) || (r->kept == 0 && !has_columns(s, call, args)))

@@ -354,6 +354,20 @@ static void say_out(Sema *s, DiagMsg *m, const Tensor *t)
 	diag_fix(s->ctx, m, (Loc){type.src, type.begin, type.begin}, "out ");
 }
 
+static bool report_shape(Sema *s, const Tiling *t, const Layout *shape, const Value *v)
+{
+	const Layout *is = v->val->type->layout;
+	const char *name = t->tensor->name;
+	if (t->rank == 1 && shape_extent(is, 0) == 1 &&
+	    shape_extent(is, 1) == shape_extent(shape, 0))
+		return reject(s, v->loc, D_E0204,
+			      "a tile of %s does not fit a tile of %s of '%s'\n"
+			      "declare '%s' as one row, (1,N):(N,1), in tiles of one row",
+			      shape_str(s, is), shape_str(s, shape), name, name);
+	return reject(s, v->loc, D_E0204, "a tile of %s does not fit a tile of %s of '%s'",
+		      shape_str(s, is), shape_str(s, shape), name);
+}
+
 static bool store_value_fits(Sema *s, const Value *to, const Layout *shape, const Value *v)
 {
 	const Tiling *t = to->tile->tiling;
@@ -361,9 +375,7 @@ static bool store_value_fits(Sema *s, const Value *to, const Layout *shape, cons
 	if (!held && !is_held_whole(s, v, "what is written"))
 		return false;
 	if (!shape_same(s, v->val->type->layout, shape))
-		return reject(s, v->loc, D_E0204, "a tile of %s does not fit a tile of %s of '%s'",
-			      shape_str(s, v->val->type->layout), shape_str(s, shape),
-			      t->tensor->name);
+		return report_shape(s, t, shape, v);
 	return elem_fits(s, v, t->tensor->name, "holds", t->tensor->elem);
 }
 

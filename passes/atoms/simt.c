@@ -30,6 +30,7 @@ typedef struct {
 	int fast;
 	int64_t vector, threads;
 	Rows rows;
+	bool columns;       /* they are reduced, too: warps hold neighbouring rows */
 	int64_t most_lanes; /* side by side along `fast`, where others of them lie across it */
 } Simt;
 
@@ -42,7 +43,8 @@ enum { LANES_OF_LINE = 8 };
 static void steps_of(const Simt *s, int side, int64_t unit, int64_t lanes, int64_t warps,
 		     int64_t values, int64_t *warp, int64_t *value)
 {
-	bool parts = s->rows == ROWS_PARTS && side == (s->fast ? 0 : 1);
+	int mode = side ? 1 - s->fast : s->fast;
+	bool parts = mode ? s->rows == ROWS_PARTS : s->columns;
 	*warp = unit * lanes * (parts ? values : 1);
 	*value = unit * lanes * (parts ? 1 : warps);
 }
@@ -169,7 +171,7 @@ static const Layout *tile_tv(Kernel *k, const Val *v, Simt s)
 const Layout *simt_along(Kernel *k, const Val *v, const Val *tile, int fast)
 {
 	int64_t vector = vector_of(k, tile, fast), threads = attrs_int(&k->attrs, A_BLOCK, 0);
-	return tile_tv(k, v, (Simt){fast, vector, threads, ROWS_ANY, LANES_OF_LINE});
+	return tile_tv(k, v, (Simt){fast, vector, threads, ROWS_ANY, false, LANES_OF_LINE});
 }
 
 const Layout *simt_into(Kernel *k, const Val *v, const Val *buffer, int64_t threads)
@@ -179,7 +181,8 @@ const Layout *simt_into(Kernel *k, const Val *v, const Val *buffer, int64_t thre
 	if (slot_form(k->ctx, buffer->type, &f))
 		return NULL;
 	return tile_tv(k, v,
-		       (Simt){f.fast, 8 * VECTOR_BYTES / bits, threads, ROWS_ANY, LANES_OF_LINE});
+		       (Simt){f.fast, 8 * VECTOR_BYTES / bits, threads, ROWS_ANY, false,
+			      LANES_OF_LINE});
 }
 
 /* 0: op gives no tile in registers. */
@@ -244,14 +247,25 @@ static bool all_take_vectors(Kernel *k)
 	return ok;
 }
 
+static bool reduces_columns(const Kernel *k)
+{
+	for (const Op *op = kernel_find(k, OP_REDUCE); op; op = op_find_next(op, OP_REDUCE))
+		if (val_extent(op->out, 0) < val_extent(IN(op, X).val, 0))
+			return true;
+	return false;
+}
+
 /* As many threads as the schedule says, else as suit the tile and can share it. */
 static const Layout *share(Kernel *k, const Val *tile)
 {
 	const Attr *given = attrs_get(&k->attrs, A_BLOCK);
 	int fast = fast_mode(k, tile->type->layout);
 	fast = val_extent(tile, fast) == 1 ? 1 - fast : fast;
-	Simt s = {fast, widest_vector(k, fast), given ? given->i[0] : threads_for(k, tile),
+	Simt s = {fast,
+		  widest_vector(k, fast),
+		  given ? given->i[0] : threads_for(k, tile),
 		  kernel_find(k, OP_REDUCE) || kernel_find(k, OP_SCAN) ? ROWS_WHOLE : ROWS_ANY,
+		  reduces_columns(k),
 		  lie_alike(k, fast) ? WARP_THREADS : LANES_OF_LINE};
 	const Layout *tv = tile_tv(k, tile, s);
 	for (; !tv && !given && s.threads > WARP_THREADS; tv = tile_tv(k, tile, s))

@@ -140,8 +140,9 @@ static const Type *rows_of(Ctx *c, const Op *op)
 	return type_frag(c, t->elem, row, tv_of_part(c, t->tv, t->layout, row));
 }
 
-static Parts parts_of_row(Ctx *c, const Op *op)
+static Parts parts_of_row(const Kernel *k, const Op *op)
 {
+	Ctx *c = k->ctx;
 	const Type *whole = IN(op, X).val->type, *rows = rows_of(c, op);
 	int64_t height = layout_size_int(rows->layout), warps = warps_of_row(op);
 	const Layout *parts = layout_2d(c, height, warps, 1, height);
@@ -162,10 +163,12 @@ static const Layout *by_threads(Ctx *c, const Type *columns, int64_t parts)
 	return layout_cat(c, modes, 2);
 }
 
-static Parts parts_of_column(Ctx *c, const Op *op)
+static Parts parts_of_column(const Kernel *k, const Op *op)
 {
+	Ctx *c = k->ctx;
 	const Type *whole = IN(op, X).val->type, *columns = op->out->type;
-	int64_t parts = val_extent(IN(op, X).val, 0) / WARP_ROWS;
+	int64_t rows = val_extent(IN(op, X).val, 0);
+	int64_t parts = kernel_multiplies(k) ? rows / WARP_ROWS : warps_of_row(op);
 	const Layout *l = layout_2d(c, parts, val_extent(op->out, 1), 1, parts);
 	bool wide = val_extent(op->out, 1) > 1;
 	return (Parts){l, tv_shared_out(c, whole, l),
@@ -301,7 +304,7 @@ static void exchange_alike(Kernel *k, Ops all)
 {
 	bool columns = is_of_columns(all.at[0]);
 	const char *name = columns ? "columns" : "rows";
-	Parts p = (columns ? parts_of_column : parts_of_row)(k->ctx, all.at[0]);
+	Parts p = (columns ? parts_of_column : parts_of_row)(k, all.at[0]);
 	Val *buffer = buffer_for(k, all.at[0], name, p.parts, all.n);
 	for (int i = 0; i < all.n; i++)
 		exchange(k, all.at[i], buffer, exchange_at(k, all.at[i], all.n, i), p);
