@@ -26,6 +26,46 @@ static const NodeKind columns[] = {
 #include "frontend/looks.def"
 };
 
+/* ------------------------------------------------------------------ comments of several lines */
+static int column_of(const char *text, int at)
+{
+	int begin = at, column = 0;
+	while (begin > 0 && text[begin - 1] != '\n')
+		begin--;
+	for (int i = begin; i < at; i++)
+		column = text[i] == '\t' ? column / 8 * 8 + 8
+					 : column + (((unsigned char)text[i] & 0xc0) != 0x80);
+	return column;
+}
+
+/* How far its lines are moved, all as its first one. */
+static int moved_by(const Fmt *f, const Piece *p)
+{
+	return p->column - column_of(f->src->text, p->loc.begin);
+}
+
+/* Where a line of a comment begins, behind its blanks. */
+static int moved_to(const char *s, int n, int moved, int *lead)
+{
+	int column = 0;
+	for (*lead = 0; *lead < n && (s[*lead] == ' ' || s[*lead] == '\t'); ++*lead)
+		column = s[*lead] == '\t' ? column / 8 * 8 + 8 : column + 1;
+	return column + moved > 0 ? column + moved : 0;
+}
+
+/* The column behind a piece: a comment's last line moves, too. */
+static int column_after(const Fmt *f, const Piece *p)
+{
+	const char *last = f->src->text + p->loc.end;
+	int n = 0, lead, moved = piece_has_lines(f, p) ? moved_by(f, p) : 0;
+	if (!moved)
+		return piece_width(f, p) + (piece_has_lines(f, p) ? 0 : p->column);
+	for (; last[-1] != '\n'; n++)
+		last--;
+	int column = moved_to(last, n, moved, &lead);
+	return column + column_of(last + lead, n - lead);
+}
+
 /* ------------------------------------------------------------------ brackets */
 static bool is_bracket(const Fmt *f, int i, const char *set)
 {
@@ -96,7 +136,7 @@ static int line_end(Fmt *f, int start, int end, int column, int pad)
 			least = cost;
 		}
 		p->column = column;
-		column = piece_width(f, p) + (piece_has_lines(f, p) ? 0 : column);
+		column = column_after(f, p);
 		if (column > FMT_WIDTH && best >= 0 && !p->is_line)
 			return best;
 	}
@@ -126,38 +166,21 @@ static int go_on_column(const Fmt *f, int start, int i)
 }
 
 /* ------------------------------------------------------------------ lines */
-static int column_of(const char *text, int at)
-{
-	int begin = at, column = 0;
-	while (begin > 0 && text[begin - 1] != '\n')
-		begin--;
-	for (int i = begin; i < at; i++)
-		column = text[i] == '\t' ? column / 8 * 8 + 8
-					 : column + (((unsigned char)text[i] & 0xc0) != 0x80);
-	return column;
-}
-
 /* A line of a comment, moved as its first one is. */
 static void add_moved(const char *s, int n, int moved, Buf *out)
 {
-	int lead = 0, column = 0;
+	int lead = 0;
 	while (n && strchr(" \t\r\f\v", s[n - 1]))
 		n--;
-	while (lead < n && (s[lead] == ' ' || s[lead] == '\t')) {
-		column = s[lead] == '\t' ? column / 8 * 8 + 8 : column + 1;
-		lead++;
-	}
-	if (!moved || !n)
-		lead = 0;
-	else
-		buf_printf(out, "%*s", column + moved > 0 ? column + moved : 0, "");
+	if (moved && n)
+		buf_printf(out, "%*s", moved_to(s, n, moved, &lead), "");
 	buf_add(out, s + lead, (size_t)(n - lead));
 }
 
 static void add_comment(const Fmt *f, const Piece *p, Buf *out)
 {
 	const char *text = f->src->text, *s = text + p->loc.begin, *end = text + p->loc.end;
-	int moved = p->column - column_of(text, p->loc.begin);
+	int moved = moved_by(f, p);
 	for (bool first = true;; first = false) {
 		const char *stop = memchr(s, '\n', (size_t)(end - s));
 		int n = (int)((stop ? stop : end) - s);

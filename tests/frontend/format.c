@@ -313,6 +313,13 @@ static const struct {
 	 "/* a */ let x = 1;\n/* b */ let y = 2; // c\n"},
 	{"for m in g {\n  /* two\n     lines */\n  let a = 1;\n}",
 	 "for m in g {\n    /* two\n       lines */\n    let a = 1;\n}\n"},
+	{"u = (x_yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy) ^ "
+	 "x_yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy\n            * /* word\n"
+	 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa of */ (x_yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy);",
+	 "u = (x_yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy)\n    ^ "
+	 "x_yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy\n    * /* word\n"
+	 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa of */ "
+	 "(x_yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy);\n"},
 	{"let a = 1;   \r\n// x  \r\n", "let a = 1;\n// x\n"},
 	/* what is too long is broken at its loosest comma, else before an operator */
 	{"const aaaaaaaaaaaaaaaaaaaaaaaa = 1, bbbbbbbbbbbbbbbbbbbbbbbbbbbbbb = 2, "
