@@ -390,9 +390,14 @@ void buffers_check(Sema *s)
 		if (b->leaves)
 			continue;
 		if (b->ring && !b->read && b->ever.src >= 0)
-			reject(s, b->ever, D_E0305, "'%s' is filled here and never read", b->name);
+			reject(s, b->ever, D_E0305,
+			       "'%s' is filled here and never read\n"
+			       "multiply it, acc += mm(sA, sB), or leave it out",
+			       b->name);
 		else if (b->ring && b->ever.src < 0)
 			reject(s, b->decl->name_loc, D_E0305,
-			       "'%s' is in a pipeline and never filled", b->name);
+			       "'%s' is in a pipeline and never filled\n"
+			       "fill it with tiles, %s <- gA[m,k], or leave it out of the pipeline",
+			       b->name, b->name);
 	}
 }

@@ -444,7 +444,9 @@ static Value eval_field(Sema *s, const Node *n)
 /* Two words side by side; only a clause of the schedule and an option of a copy have them. */
 static Value eval_phrase(Sema *s, const Node *n)
 {
-	return rejected(s, n->loc, D_E0203, "two words side by side mean nothing here");
+	return rejected(s, n->loc, D_E0203,
+			"two words side by side mean nothing here\n"
+			"write an operator or a comma between them");
 }
 
 static Value eval_range(Sema *s, const Node *n)

@@ -53,7 +53,8 @@ static bool is_read_before(Sema *s, const Ring *r, Loc loc)
 		diag_note(s->ctx,
 			  diag(s->ctx, loc, D_E0305,
 			       "'%s' is read before this in the loop, which would be what this "
-			       "filled an iteration ago",
+			       "filled an iteration ago\n"
+			       "move this before the read",
 			       b->name),
 			  b->filled, "it is filled here");
 		return true;
@@ -68,10 +69,10 @@ bool fill_fits(Sema *s, const Buffer *b, Loc loc)
 	if (b->filled.src < 0 || b->used)
 		return !is_read_before(s, b->ring, loc);
 	diag_note(s->ctx,
-		  diag(s->ctx, loc, D_E0305,
-		       b->ring->depth == s->regions.n ? "'%s' is filled twice in one iteration"
-						      : "'%s' is filled again before it is read",
-		       b->name),
+		  diag(s->ctx, loc, D_E0305, "'%s' is filled %s\n%s", b->name,
+		       b->ring->depth == s->regions.n ? "twice in one iteration"
+						      : "again before it is read",
+		       "leave one of them out, or fill another buffer here"),
 		  b->filled, "the first time is here");
 	return false;
 }
@@ -151,8 +152,10 @@ bool fill_is_seen(Sema *s, Buffer *b, Loc loc)
 	if (b->broken)
 		return b->read = true;
 	if (b->filled.src < 0 && !b->gone)
-		reject(s, loc, D_E0305, "'%s' is read before it is filled in this %s", b->name,
-		       s->regions.n > 1 ? "loop" : "tile");
+		reject(s, loc, D_E0305,
+		       "'%s' is read before it is filled in this %s\n"
+		       "fill it before this, %s <- .., with a tile of a tensor or with a value",
+		       b->name, s->regions.n > 1 ? "loop" : "tile", b->name);
 	else if (b->filled.src < 0)
 		reject(s, loc, D_E0305,
 		       "'%s' is read here, and %s\n"

@@ -36,7 +36,9 @@ static bool value_fits(Sema *s, const Buffer *b, const Value *v)
 	if (!is_held_whole(s, v, "what is written to a buffer") || !elt_whole(s, v))
 		return false;
 	if (!shape_same(s, v->val->type->layout, t->layout))
-		return reject(s, v->loc, D_E0204, "a value of %s does not fill '%s' of %s",
+		return reject(s, v->loc, D_E0204,
+			      "a value of %s does not fill '%s' of %s\n"
+			      "give the value and the buffer one shape",
 			      shape_str(s, v->val->type->layout), b->name, shape_str(s, t->layout));
 	return elem_fits(s, v, b->name, "holds", t->elem);
 }

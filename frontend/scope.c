@@ -37,7 +37,8 @@ bool name_is_free(Sema *s, const char *name, Loc loc)
 {
 	Symbol *old = scope_find(s, name);
 	if (is_builtin(name))
-		return reject(s, loc, D_E0202, "'%s' is a word of the language", name);
+		return reject(s, loc, D_E0202, "'%s' is a word of the language\ntake another name",
+			      name);
 	if (!old)
 		return true;
 	DiagMsg *m = diag(s->ctx, loc, D_E0202,

@@ -445,7 +445,14 @@ static bool from_is_tile(Sema *s, const Value *from)
 	if (from->kind == V_TILES || from->kind == V_TENSOR)
 		return reject(s, from->loc, D_E0312, "a buffer is filled with one tile\n%s",
 			      help_value(s, from));
-	return want(s, from, V_TILE, "what fills a buffer");
+	if (from->kind == V_TILE || from->kind == V_BAD)
+		return from->kind == V_TILE;
+	return reject(s, from->loc, D_E0203,
+		      "what fills a buffer is a tile of a tensor or a value in registers, this is "
+		      "%s\n%s",
+		      value_text(from),
+		      is_buffer(from) ? "convert it to a value: bf16(f32(sX))"
+				      : "write a value of the buffer's shape");
 }
 
 static bool may_be_filled(Sema *s, const Node *n, const Buffer *b)

@@ -42,8 +42,9 @@ static bool tiler_extents(Sema *s, const Value *tensor, const Value *tiler, Tili
 	t->rank = tiler->kind == V_TUPLE ? tiler->tup->n : 1;
 	if (t->rank != layout_rank(tensor->tensor->layout))
 		return reject(s, tiler->loc, D_E0206,
-			      "a tiler of rank %d for '%s', which has rank %d", t->rank,
-			      tensor->tensor->name, layout_rank(tensor->tensor->layout));
+			      "a tiler of rank %d for '%s', which has rank %d\n"
+			      "write an extent for each mode, 1 for one element",
+			      t->rank, tensor->tensor->name, layout_rank(tensor->tensor->layout));
 	for (int i = 0; i < t->rank; i++)
 		if (!tiler_extent(s, tensor->tensor, tiler, i, &t->extent[i]))
 			return false;
@@ -294,6 +295,20 @@ static bool report_others(Sema *s, const Tiling *t, int mode, const Value *at)
 	return false;
 }
 
+/* A number that none of the mode's tiles has, whatever its extent is: it would read zeros. */
+static bool is_beyond(Sema *s, const Tiling *t, int mode, const Value *at)
+{
+	int64_t tile, lo, hi;
+	ix_range(tiles_count(s, t, mode), facts_seen(&s->facts), &lo, &hi);
+	if (!ix_is_const(at->ix, &tile) || tile < hi || !tile)
+		return false;
+	reject(s, at->loc, D_E0211,
+	       "tile %" PRId64 " of mode %d of '%s' lies beyond its end, for all sizes\n"
+	       "tiles count from 0: the last that there can be is %" PRId64,
+	       tile, mode, t->tensor->name, hi > 0 ? hi - 1 : 0);
+	return true;
+}
+
 /* Origins are 32-bit for TMA, whatever the expression. */
 static bool origin_fits(Sema *s, const Tiling *t, int mode, const Value *at)
 {
@@ -302,6 +317,8 @@ static bool origin_fits(Sema *s, const Tiling *t, int mode, const Value *at)
 		return false;
 	if (at->ix == s->along.name)
 		return true; /* it begins before the group's end */
+	if (is_beyond(s, t, mode, at))
+		return false;
 	const Ix *origin = tile_origin(s, t, mode, at->ix);
 	if (tiling_begins(t, mode)) /* its tiles have rows of the tensor */
 		origin = ix_sub(s->ctx, origin, t->first);

@@ -65,7 +65,10 @@ bool want_int(Sema *s, const Value *v, int64_t lo, int64_t hi, const char *what,
 	if (!want(s, v, V_INT, what))
 		return false;
 	if (!ix_is_const(v->ix, out))
-		return reject(s, v->loc, D_E0203, "%s is known only at run time", what);
+		return reject(s, v->loc, D_E0203,
+			      "%s is known only at run time\n"
+			      "write a number, or a const: const bM = 128;",
+			      what);
 	if (*out >= lo && *out <= hi)
 		return true;
 	return reject(s, v->loc, D_E0211, "%s is %" PRId64 "; it must be in %" PRId64 "..%" PRId64,
