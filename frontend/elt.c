@@ -266,6 +266,26 @@ static const Layout *joined(Sema *s, const Layout *a, const Layout *b)
 	return layout_left(s->ctx, tup_new(s->ctx, both, BUFFER_RANK));
 }
 
+/* A vector that has as many elements as the other has along its other mode. */
+static bool fits_turned(const Layout *vector, const Layout *whole)
+{
+	if (layout_rank(vector) != BUFFER_RANK || layout_rank(whole) != BUFFER_RANK)
+		return false;
+	int side = shape_extent(vector, 0) == 1;
+	return shape_extent(vector, 1 - side) == 1 &&
+	       shape_extent(vector, side) == shape_extent(whole, 1 - side);
+}
+
+static const char *help_shapes(const Layout *a, const Layout *b)
+{
+	if (fits_turned(a, b) || fits_turned(b, a))
+		return "transpose the vector where it is read, x[m,n]', so that it lies along the "
+		       "other mode";
+	return "tiles that are combined are of one shape: divide tensors, and "
+	       "declare accumulators, as the output is divided, and reduce "
+	       "groups of as many rows";
+}
+
 static bool operands_fit(Sema *s, const EltRow *row, const Value *args, const Layout **shape)
 {
 	for (int i = 0; i < row->arity; i++) {
@@ -274,13 +294,9 @@ static bool operands_fit(Sema *s, const EltRow *row, const Value *args, const La
 		const Layout *l = shape_of_frag(&args[i]),
 			     *both = *shape ? joined(s, *shape, l) : l;
 		if (!both)
-			return reject(
-				s, args[i].loc, D_E0204,
-				"a tile of %s and a tile of %s\n"
-				"tiles that are combined are of one shape: divide tensors, and "
-				"declare accumulators, as the output is divided, and reduce "
-				"groups of as many rows",
-				shape_str(s, *shape), shape_str(s, l));
+			return reject(s, args[i].loc, D_E0204, "a tile of %s and a tile of %s\n%s",
+				      shape_str(s, *shape), shape_str(s, l),
+				      help_shapes(*shape, l));
 		*shape = both;
 	}
 	return true;
