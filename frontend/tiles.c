@@ -93,11 +93,26 @@ bool tiling_repeats(Sema *s, const Tiling *t, int mode)
 	return !tup_is_leaf(parts->stride) && ix_is(tiling_stride(s, t, mode)->leaf, 0);
 }
 
+/* Whether a where clause says that the index counts an element for each tile here:
+ * P == (V + 127) / 128. */
+static bool is_one_a_tile(Sema *s, const Tiling *t, int mode, const Coord *c)
+{
+	const Ix *tiles = c->tile == 1 ? tiles_count(s, t, mode) : NULL;
+	for (int i = 0; i < s->kernel->facts.n && tiles; i++) {
+		const Ix *x = s->kernel->facts.at[i].cond;
+		if (x->kind == IX_EQ &&
+		    ((x->a == c->extent && x->b == tiles) || (x->b == c->extent && x->a == tiles)))
+			return true;
+	}
+	return false;
+}
+
 /* Elements that repeat may be more than there are of others. */
 static bool counts_others(Sema *s, const Tiling *t, int mode, const Coord *c)
 {
-	return c && (c->tile != t->extent[mode] ||
-		     (c->extent != tiling_extent(s, t, mode) && !tiling_repeats(s, t, mode)));
+	return c && !is_one_a_tile(s, t, mode, c) &&
+	       (c->tile != t->extent[mode] ||
+		(c->extent != tiling_extent(s, t, mode) && !tiling_repeats(s, t, mode)));
 }
 
 static DiagMsg *report_other_extent(Sema *s, const Tiling *t, int mode, const Value *at, DiagId id)
@@ -289,6 +304,10 @@ static bool report_others(Sema *s, const Tiling *t, int mode, const Value *at)
 	DiagMsg *m = report_other_extent(s, t, mode, at, D_E0211);
 	if (c->extent == tiling_extent(s, t, mode))
 		diag_remedy(s->ctx, m, "divide both into tiles of as many elements along it");
+	else if (c->tile == 1)
+		diag_remedy(s->ctx, m,
+			    "if there is one for each of these tiles, say where %s == %s",
+			    ix_text(s->ctx, c->extent), ix_text(s->ctx, tiles_count(s, t, mode)));
 	else
 		diag_remedy(s->ctx, m, "write the indices in the order of the modes of '%s'",
 			    t->tensor->name);
@@ -323,7 +342,8 @@ static bool origin_fits(Sema *s, const Tiling *t, int mode, const Value *at)
 	if (tiling_begins(t, mode)) /* its tiles have rows of the tensor */
 		origin = ix_sub(s->ctx, origin, t->first);
 	ix_range(origin, facts_seen(&s->facts), &lo, &hi);
-	if (lo >= 0 && hi <= INT32_MAX)
+	bool each = at->coord && at->ix->kind == IX_SYM && is_one_a_tile(s, t, mode, at->coord);
+	if (each || (lo >= 0 && hi <= INT32_MAX))
 		return true;
 	if (counts_others(s, t, mode, at->coord))
 		return report_others(s, t, mode, at);
