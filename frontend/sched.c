@@ -92,7 +92,10 @@ static const ClauseWord *no_word(Sema *s, Loc loc, ClauseId clause, const char *
 			suggest_try(&g, clause_words[i].word);
 	DiagMsg *m = diag(s->ctx, loc, D_E0308, "%s is %s, not %s", clause_rows[clause].word,
 			  words_text(s, clause), name);
-	if (!help_habit(s, name, m))
+	const char *habit = habit_of(name);
+	if (habit)
+		diag_remedy(s->ctx, m, "%s", habit);
+	else
 		suggest_end(s, &g, m);
 	return NULL;
 }
