@@ -447,6 +447,18 @@ static Value report_steps(Sema *s, Loc loc, Elem to, Elem from)
 			help_copied());
 }
 
+/* f32(x - y) of u32: 2 - 3 is 4294967295. */
+static void warn_of_wrapped(Sema *s, Loc loc, Elem to, const Value *arg)
+{
+	const Op *op = arg->val->def;
+	if (op && op->kind == OP_SUB && arg->val->type->elem == EL_U32 && elem_is_float(to))
+		diag(s->ctx, loc, D_W0211,
+		     "a difference of u32 is never below 0: it wraps before it becomes %s\n"
+		     "write %s(s32(...)), or convert both before; if this is meant, -Wno-W0211 "
+		     "silences it",
+		     elem_rows[to].name, elem_rows[to].name);
+}
+
 Value elt_cast(Sema *s, Loc loc, Elem to, Value *arg)
 {
 	if (!is_elementwise(arg) && arg->kind != V_BUFFER)
@@ -476,6 +488,7 @@ Value elt_cast(Sema *s, Loc loc, Elem to, Value *arg)
 		return report_steps(s, loc, to, elt_elem(arg));
 	if (!elt_place(s, loc))
 		return value_bad();
+	warn_of_wrapped(s, loc, to, arg);
 	Op *op = build_in(s, build(s, OP_CVT, loc), arg->val);
 	const Layout *shape = is_tile_value(arg) ? arg->val->type->layout : NULL;
 	return result_for(op_result(s->kernel, op, "c", type_like(s, to, shape)), arg->wide);

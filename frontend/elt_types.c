@@ -205,6 +205,19 @@ static bool divisor_fits(Sema *s, const EltRow *row, const Value *args, Elem e)
 		      "shift it right, x >> n, or divide numbers: f32(x) / y");
 }
 
+/* (x * y) >> 32: the product has 32 bits. */
+static void warn_of_shift(Sema *s, Loc loc, const EltRow *row, const Value *args)
+{
+	enum { BITS = 32 };
+	bool shifts = row->op == OP_SHL || row->op == OP_SHR;
+	if (shifts && is_number(&args[1]) && value_number(&args[1]) >= BITS)
+		diag(s->ctx, loc, D_W0211,
+		     "a shift of an integer of %d bits by %.0f leaves none of them\n"
+		     "the high half of a product is mulhi(x, y); if this is meant, -Wno-W0211 "
+		     "silences it",
+		     BITS, value_number(&args[1]));
+}
+
 bool elt_types_fit(Sema *s, Loc loc, const EltRow *row, const Value *args, Elem e)
 {
 	if (!row->value && !elem_is_word(e))
@@ -220,6 +233,7 @@ bool elt_types_fit(Sema *s, Loc loc, const EltRow *row, const Value *args, Elem 
 	}
 	if (!divisor_fits(s, row, args, has))
 		return false;
+	warn_of_shift(s, loc, row, args);
 	Feature f = feature_computes(e);
 	return target_takes(s, loc, f,
 			    ctx_strf(s->ctx,
