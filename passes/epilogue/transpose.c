@@ -42,6 +42,12 @@ static void try_layout(Search *s, const Layout *l)
 	s->get_use = g;
 }
 
+/* Whether a number of elements is whole rows of a swizzle, or a part of one: smem/offset.c. */
+static bool is_of_rows(int64_t n, int64_t row)
+{
+	return n % row == 0 || row % n == 0;
+}
+
 /* Rows, then columns, one after the other; units of 16 bytes are exchanged by bits of any place
  * above them. The first that is free of conflicts. */
 static void search(Search *s)
@@ -57,7 +63,9 @@ static void search(Search *s)
 		if (!is_free(s))
 			try_layout(s, plain);
 		for (int b = 1; b <= MOST_BITS; b++)
-			for (int up = b; up <= log2_of(rows * cols) - unit - b && !is_free(s); up++)
+			for (int up = b; up <= log2_of(rows * cols) - unit - b && !is_free(s) &&
+					 is_of_rows(along ? cols : rows, 1 << (unit + b));
+			     up++)
 				try_layout(s, layout_swizzled(c, (Swizzle){b, unit, up},
 							      ix_int(s->k, 0), plain));
 	}
