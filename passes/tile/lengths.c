@@ -57,10 +57,13 @@ static int trips(Ctx *c, const char *name, const Block *b)
 	return more;
 }
 
+/* Under plain persistent each CTA's tiles are settled, whatever the order is. */
 static int growth(const Kernel *k, const Plane *p, int mode)
 {
-	return p->name[mode] == NONE ? 0
-				     : trips(k->ctx, p->grid->sym[p->name[mode]], p->grid->body);
+	bool settled = attrs_int(&k->attrs, A_PERSISTENT, 0) == 1;
+	return settled || p->name[mode] == NONE
+		       ? 0
+		       : trips(k->ctx, p->grid->sym[p->name[mode]], p->grid->body);
 }
 
 int lengths_differ_along(const Kernel *k, const Plane *p)
