@@ -210,7 +210,7 @@ static void warn_of_shift(Sema *s, Loc loc, const EltRow *row, const Value *args
 {
 	enum { BITS = 32 };
 	bool shifts = row->op == OP_SHL || row->op == OP_SHR;
-	if (shifts && is_number(&args[1]) && value_number(&args[1]) >= BITS)
+	if (shifts && is_number(&args[1]) && value_number(&args[1]) >= (int)BITS)
 		diag(s->ctx, loc, D_W0211,
 		     "a shift of an integer of %d bits by %.0f leaves none of them\n"
 		     "the high half of a product is mulhi(x, y); if this is meant, -Wno-W0211 "
