@@ -74,9 +74,11 @@ int lengths_differ_along(const Kernel *k, const Plane *p)
 	return NONE;
 }
 
+/* Spelled for range analysis, as tiles_below is. */
 const Ix *longest_first(const Kernel *k, const Plane *p, int mode, const Ix *block)
 {
 	if (growth(k, p, mode) <= 0)
-		return block;
-	return ix_sub(k->ctx, ix_sub(k->ctx, p->extent[mode], ix_int(k, 1)), block);
+		return tiles_below(k, block, p->extent[mode]);
+	const Ix *last = ix_sub(k->ctx, p->extent[mode], ix_int(k, 1));
+	return ix_new(k->ctx, IX_MAX, ix_sub(k->ctx, last, block), ix_int(k, 0));
 }

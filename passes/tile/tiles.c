@@ -176,7 +176,7 @@ static void let_mode(Here h, const Plane *p, int mode, const Ix *block, const Ix
 	Ctx *c = h.k->ctx;
 	if (p->name[mode] == NONE)
 		return;
-	block = longest_first(h.k, p, mode, tiles_below(h.k, block, p->extent[mode]));
+	block = longest_first(h.k, p, mode, block);
 	block = ix_mul(c, block, ix_int(h.k, p->cluster[mode]));
 	const Ix *m = ix_int(h.k, p->cluster[0]);
 	const Ix *place = mode == 0 ? ix_mod(c, in, m) : ix_div(c, in, m);

@@ -26,15 +26,15 @@ proved()
 }
 proved '0 .. min((K + 63) / 64, m + 1)'
 says 1 "$landed" '/mbar.wait %ab.full\[slot.2\]/d'
-says 1 E0411 '/for t.5, fills.1/s/, 0)) {/, 0) + 1) {/'
+says 1 E0411 '/for t.5, fills.1/s/)) {/) + 1) {/'
 says 1 E0411 '/mbar.arrive %ab.empty\[(fills/s/ + 1) % 2/) % 2/'
 proved 'm * 2 .. min((K + 63) / 64, m * 2 + 2)'
 says 1 "$landed" '/mbar.wait %ab.full\[slot.2\]/d'
-says 1 E0411 '/for t.5, fills.1/s/, 0)) {/, 0) + 1) {/'
+says 1 E0411 '/for t.5, fills.1/s/)) {/) + 1) {/'
 proved 'n .. m + n'
 says 4 E0415 '/mbar.wait %ab.full\[slot.2\]/d'
 proved 'n % 3 .. m + n % 3'
-says 4 E0415 '/for t.5, fills.1/s/max(/1 + max(/'
+says 4 E0415 '/for t.5, fills.1/s/, m.1) {/, m.1 + 1) {/'
 with 'm * 2 .. min((K + 63) / 64, m * 2 + 2)' -DP=off
 says 1 "$landed" '/mbar.wait %ab.full/d'
 sed 's/^{/where K % 256 == 0 {/' "$root/tests/e2e/schedules.gemm" >"$scratch/p.gemm"
