@@ -146,7 +146,8 @@ static bool may_wait(const Op *op)
 {
 	bool may = op_rows[op->kind].flags & OPF_ELT;
 	for (int i = 0; i < op->nin; i++)
-		may &= !op->in[i].val->def || op->in[i].val->def->kind != OP_FRAG;
+		may &= !op->in[i].val->def ||
+		       (op->in[i].val->def->kind != OP_FRAG && op->in[i].val->def->kind != OP_PART);
 	return may || op->kind == OP_CONST;
 }
 
@@ -180,15 +181,27 @@ static void mask_apart(Kernel *k, Op *select, const Val *kept, const Ix *whole)
 	bring_in(k, some);
 }
 
+/* A copy of what is used later, too, would take registers of its own. */
+static bool is_used_after(const Op *at, const Val *v)
+{
+	for (const Op *op = at->next; op; op = op->next)
+		for (const Op *in = op; in && op_inside(in, op); in = op_next(in))
+			if (op_takes(in, v))
+				return true;
+	return false;
+}
+
 PASS_OF(masked)
 {
+	if (attrs_int(&k->attrs, A_THRIFT, 0)) /* ptxas spilled registers */
+		return;
 	for (Op *op = kernel_find(k, OP_SELECT), *next; op; op = next) {
 		next = op_find_next(op, OP_SELECT);
 		if (!is_tile(op->out) || !loop_multiplies(op_around(op, OP_FOR)))
 			continue;
 		const Val *yes = IN(op, Y).val, *no = IN(op, Z).val;
 		bool holds = is_tile(yes);
-		if (holds == is_tile(no))
+		if (holds == is_tile(no) || is_used_after(op, holds ? yes : no))
 			continue;
 		Mask m = {k, ix_int(k, 1)};
 		const Ix *whole = always(&m, IN(op, X).val, holds);
