@@ -49,9 +49,9 @@ static void scan_registers(const Scan *s, const TvRow *row)
 		if (r / row->step % row->extent)
 			follow(s, r, s->first[r - row->step]);
 	for (int r = 0; r < s->n; r++) {
-		int place = r / row->step % row->extent, behind = row->extent - 1 - place;
+		int place = r / row->step % row->extent, after = row->extent - 1 - place;
 		if (s->first[r] == r && !place)
-			s->total[r] = s->total[r + behind * row->step];
+			s->total[r] = s->total[r + after * row->step];
 	}
 	for (int r = 0; r < s->n; r++)
 		s->first[r] -= r / row->step % row->extent * row->step;

@@ -44,7 +44,7 @@ static int moved_by(const Fmt *f, const Piece *p)
 	return p->column - column_of(f->src->text, p->loc.begin);
 }
 
-/* Where a line of a comment begins, behind its blanks. */
+/* The column of a comment's line after its blanks. */
 static int moved_to(const char *s, int n, int moved, int *lead)
 {
 	int column = 0;
@@ -53,7 +53,7 @@ static int moved_to(const char *s, int n, int moved, int *lead)
 	return column + moved > 0 ? column + moved : 0;
 }
 
-/* The column behind a piece: a comment's last line moves, too. */
+/* The column after a piece: a comment's last line moves, too. */
 static int column_after(const Fmt *f, const Piece *p)
 {
 	const char *last = f->src->text + p->loc.end;

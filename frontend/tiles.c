@@ -136,8 +136,8 @@ const Symbol *name_that_counts(Sema *s, const Tiling *t, int mode)
 	return NULL;
 }
 
-/* An element for each of the tiles that the index counts is meant: a scale of each 128 columns; or
- * of an output one for so many elements: a sum of each 16 rows. */
+/* Whether the tensor has one element for each tile that the index counts: a scale of 128 columns.
+ * An output may have one for each part of a tile, too: a sum of 16 rows. */
 static bool is_for_each(Sema *s, const Tiling *t, int mode, const Coord *c)
 {
 	const Ix *extent = tiling_extent(s, t, mode);

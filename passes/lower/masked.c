@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* masked.c - what a loop over products masks by coordinates is computed for those tiles only that
- * the mask cuts; in all others each element keeps its value.
+/* masked.c - a loop over products masks elements by their coordinates. The mask is computed for the
+ * tiles that it cuts. In all other tiles each element keeps its value.
  *     %i = series (j * 64) ; %q = series (m * 64) ; %c = le %i, %q ; %x = select %c, %s, -inf
  * ->  %x = frag ; move %x, %s
  *     if ((j * 64 + 63 <= m * 64) == 0) { .. ; %y = select %c, %s, -inf ; move %x, %y } */
 #include "passes/why.h"
 
-#include <string.h>
-
 typedef struct {
 	Kernel *k;
-	const Ix *fits; /* under which numbers of 32 bits are what index expressions say */
+	const Ix
+		*fits; /* where no coordinate wraps: its 32 bits are the index expression's value */
 } Mask;
 
-/* Of all elements of a value. */
+/* The least and the largest element of a value; NULL: not known. */
 typedef struct {
-	const Ix *lo, *hi; /* NULL: nobody knows */
+	const Ix *lo, *hi;
 } Span;
 
 static const Ix *both_of(const Kernel *k, const Ix *a, const Ix *b)
@@ -69,14 +68,14 @@ static Span span_of(Mask *m, const Val *v)
 	}
 }
 
-/* Comparisons: whether the sides are exchanged, and what is between them then. */
+/* Each comparison as a < b or a <= b: which operand is a, and which of the two it is. */
 static const struct {
 	OpKind op;
 	int first;
 	IxKind less;
 } comparisons[] = {{OP_LT, 0, IX_LT}, {OP_LE, 0, IX_LE}, {OP_GT, 1, IX_LT}, {OP_GE, 1, IX_LE}};
 
-/* When a < b, or a <= b, of each pair of elements. */
+/* Where a < b, or a <= b, holds for each pair of elements. */
 static const Ix *always_less(Mask *m, const Val *a, const Val *b, IxKind less)
 {
 	Span x = span_of(m, a), y = span_of(m, b);
@@ -97,7 +96,7 @@ static const Ix *always_compares(Mask *m, const Op *op, bool holds)
 	return NULL;
 }
 
-/* When the condition holds for each element of the tile, or for none; NULL: nobody knows. */
+/* Where the condition holds for each element of the tile (holds), or for none; NULL: not known. */
 static const Ix *always(Mask *m, const Val *condition, bool holds)
 {
 	const Op *op = condition->def;
@@ -132,7 +131,7 @@ static bool loop_multiplies(const Op *loop)
 	return false;
 }
 
-/* Whether v is computed in the region, and nowhere else used. */
+/* Whether only ops of the region use v. */
 static bool is_private(const Kernel *k, const Val *v, const Op *region)
 {
 	for (const Op *op = kernel_first(k); op; op = op_next(op))
@@ -141,7 +140,7 @@ static bool is_private(const Kernel *k, const Val *v, const Op *region)
 	return true;
 }
 
-/* Computed from what nobody writes, so that it may be computed later. */
+/* Whether a later op would compute the same: no operand is a register that changes. */
 static bool may_wait(const Op *op)
 {
 	bool may = op_rows[op->kind].flags & OPF_ELT;
@@ -151,7 +150,7 @@ static bool may_wait(const Op *op)
 	return may || op->kind == OP_CONST;
 }
 
-/* What the ops of the region alone take goes there with them. */
+/* Moves the ops before the region into it whose values only the region uses. */
 static void bring_in(Kernel *k, Op *region)
 {
 	for (Op *op = region->prev, *prev; op; op = prev) {
@@ -181,7 +180,7 @@ static void mask_apart(Kernel *k, Op *select, const Val *kept, const Ix *whole)
 	bring_in(k, some);
 }
 
-/* A copy of what is used later, too, would take registers of its own. */
+/* If the value is used again, its masked copy takes registers beside it. */
 static bool is_used_after(const Op *at, const Val *v)
 {
 	for (const Op *op = at->next; op; op = op->next)

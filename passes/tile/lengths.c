@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* lengths.c - tiles that take different times, as their loops have different numbers of trips. What
- * is begun last ends last: where later tiles have more trips, the order is turned round.
+/* lengths.c - tiles whose loops have different numbers of trips take different times. The longest
+ * begin first: if later tiles have more trips, the order is reversed.
  *     for k (0, min((K + 63) / 64, m + 1))   ->   m = rows - 1 - block */
 #include "passes/tile/tiles.h"
 
-enum { NOBODY_KNOWS = 2 };
+enum { UNKNOWN = 2 };
 
 static int slope(const Ix *x, const char *name);
 
-/* Of what grows, falls or stays with both. */
+/* Of a sum, or of the lesser or larger, of two. */
 static int both(int a, int b)
 {
-	return !a || a == b ? b : !b ? a : NOBODY_KNOWS;
+	return !a || a == b ? b : !b ? a : UNKNOWN;
 }
 
 static int times(const Ix *x, const Ix *factor, const char *name)
 {
 	int64_t by;
 	int s = slope(x, name);
-	if (!s || s == NOBODY_KNOWS || !ix_is_const(factor, &by))
-		return s && !ix_is(factor, 0) ? NOBODY_KNOWS : 0;
+	if (!s || s == UNKNOWN || !ix_is_const(factor, &by))
+		return s && !ix_is(factor, 0) ? UNKNOWN : 0;
 	return by < 0 ? -s : s;
 }
 
-/* Whether x grows with the name, 1, falls, -1, or stays, 0. */
+/* 1: x grows with the name; -1: it falls; 0: it does not depend on it. */
 static int slope(const Ix *x, const char *name)
 {
 	if (!ix_uses(x, name))
@@ -38,26 +38,28 @@ static int slope(const Ix *x, const char *name)
 	case IX_MUL:
 		return times(x->a, x->b, name);
 	case IX_DIV: /* a divisor is positive */
-		return ix_uses(x->b, name) ? NOBODY_KNOWS : slope(x->a, name);
+		return ix_uses(x->b, name) ? UNKNOWN : slope(x->a, name);
 	default:
-		return NOBODY_KNOWS;
+		return UNKNOWN;
 	}
 }
 
-/* Of the first loop whose number of trips grows or falls with the name. */
+/* The slope of the first loop's trips that has one; 0: none has. */
 static int trips(Ctx *c, const char *name, const Block *b)
 {
 	int more = 0;
 	for (const Op *op = b->first; op && !more; op = op->next) {
 		if (op->kind == OP_FOR)
-			more = slope(ix_sub(c, IX(op, TO), IX(op, FROM)), name) % NOBODY_KNOWS;
+			more = slope(ix_sub(c, IX(op, TO), IX(op, FROM)), name);
+		if (more == UNKNOWN)
+			more = 0;
 		if (op->body && !more)
 			more = trips(c, name, op->body);
 	}
 	return more;
 }
 
-/* Under plain persistent each CTA's tiles are settled, whatever the order is. */
+/* Under plain persistent each CTA has its tiles from the start: no order is better. */
 static int growth(const Kernel *k, const Plane *p, int mode)
 {
 	bool settled = attrs_int(&k->attrs, A_PERSISTENT, 0) == 1;

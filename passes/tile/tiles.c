@@ -74,9 +74,9 @@ static int names_of(const Kernel *k, const Op *grid, const Val *tile)
 	return (name_of_mode(k, grid, tile, 0) != NONE) + (name_of_mode(k, grid, tile, 1) != NONE);
 }
 
-/* The first of the tiles with most elements that are written, or that are joined to, of these those
- * of the grid's names: others hold a value for each row of it, or for so many; NULL: there is none.
- */
+/* Of the tiles that are written (joined: that are joined to), the first with most elements; of
+ * joined ones, those that go along with most names of the grid come first. The others hold a value
+ * for each row or group of rows. NULL: there is none. */
 static const Val *largest_tile(const Kernel *k, const Op *grid, bool joined)
 {
 	const Val *most = NULL;
@@ -272,7 +272,7 @@ static int matrix_names(const Plane *p)
 	return n;
 }
 
-/* Names the matrix of a batch; the first name counts fastest, or the last. */
+/* Names the matrix of a batch. The last name counts fastest (last), or the first. */
 static void let_matrix(Here h, const Plane *p, const Ix *matrix, bool last)
 {
 	Ctx *c = h.k->ctx;
@@ -290,8 +290,9 @@ static void let_matrix(Here h, const Plane *p, const Ix *matrix, bool last)
 	}
 }
 
-/* Where tiles of a matrix differ in length, so many matrices share a sweep over them: the longest
- * of all these go first, and what they read stays in L2. There are no more than so many blocks. */
+/* Tiles of a matrix differ in length: a group of matrices shares a sweep over them. The longest
+ * tiles of the group go first, and what they read stays in L2. `blocks` bounds the block's
+ * number. */
 static const Ix *raster_sections(Here h, const Plane *p, const Ix *block, const Ix *plane,
 				 const Ix *blocks)
 {
