@@ -79,13 +79,17 @@ static bool is_known(const Paths *p, const Known *k, const Ix *x)
 	return known;
 }
 
-static void know(Known *k, const Ix *x)
+/* As it stands and as the pass simplify leaves it: m + 1 <= m / 2 is m * 2 + 2 <= m. */
+static void know(const Paths *p, Known *k, const Ix *x)
 {
 	if (x->kind == IX_AND) {
-		know(k, x->a);
-		know(k, x->b);
-	} else if (k->n < MOST_KNOWN) {
+		know(p, k, x->a);
+		know(p, k, x->b);
+	} else if (k->n + 2 <= MOST_KNOWN) {
+		const Ix *simple = ix_simplify(p->c, x, p->facts);
 		k->at[k->n++] = x;
+		if (simple != x)
+			k->at[k->n++] = simple;
 	}
 }
 
@@ -112,8 +116,8 @@ static bool holds_in(const Paths *p, Known k, const Ix *x, int cases, Known *whe
 		*where = k;
 		return !open && !ix_is(x, 0);
 	}
-	know(&k, open);
-	know(&not, opposite(p, open));
+	know(p, &k, open);
+	know(p, &not, opposite(p, open));
 	return holds_in(p, not, x, cases - 1, where) && holds_in(p, k, x, cases - 1, where);
 }
 
@@ -150,7 +154,7 @@ static bool read_reg(Paths *p, const Op *op, const Frag *f, int reg, const Ix *o
 	const Ix *implied = ix_new(p->c, IX_LE, all, when);
 	if (ix_is(all, 0) || ix_is(implied, 1) || ptrmap_get(&p->implied, implied))
 		return true;
-	know(&k, all);
+	know(p, &k, all);
 	if (!holds_in(p, k, when, MOST_CASES, &where))
 		return unwritten(p, op, f, reg, &where, k.n);
 	ptrmap_set(&p->implied, implied, f->when);
