@@ -225,7 +225,7 @@ static bool is_of_rows(Sema *s, const Op *op)
 static bool tile_holds_row(Sema *s)
 {
 	ModeList matrix = s->grid ? tiling_modes(s, s->grid) : (ModeList){0};
-	return matrix.n == BUFFER_RANK && one_tile_along(s, matrix.at[1]);
+	return matrix.n == BUFFER_RANK && one_tile_along(s, s->grid, matrix.at[1]);
 }
 
 static bool is_vector(Sema *s, const Op *op)

@@ -405,7 +405,7 @@ const Ix *tiling_extent(Sema *s, const Tiling *t, int mode); /* of its tensor */
 void warn_of_transposed(Sema *s, Loc loc, const Tile *t, const Tile *other, const Val *acc);
 const Symbol *name_that_counts(Sema *s, const Tiling *t, int mode); /* its tiles; NULL: none */
 void warn_of_other_tiles(Sema *s, const Tiling *t, int mode, const Value *at);
-bool one_tile_along(Sema *s, int mode); /* of the grid */
+bool one_tile_along(Sema *s, const Tiling *t, int mode); /* at most */
 Val *tile_build(Sema *s, const Tile *t, Loc loc);
 ModeList tiling_modes(Sema *s, const Tiling *t);              /* those of its matrix */
 const Layout *tiling_shape(Sema *s, const Tiling *t);         /* of its matrix */

@@ -174,7 +174,7 @@ bool mode_at_grid(Sema *s, const Tile *to, int i)
 	       t->extent[i] == g->extent[i];
 }
 
-static const char *help_index(Sema *s, const Value *to)
+static const char *help_index(Sema *s, const Value *to, int i)
 {
 	const char *name = to->tile->tiling->tensor->name;
 	if (!is_at_loops_tile(s))
@@ -184,6 +184,11 @@ static const char *help_index(Sema *s, const Value *to)
 			name, name);
 	if (s->grid_open >= 0 && to->tile->tiling->rank < s->grid->rank)
 		return "write it after the loop, where all of a row is known";
+	if (i < s->grid->rank && ix_is(s->grid_at[i], 0))
+		return ctx_strf(
+			s->ctx,
+			"the grid has one tile there: take all of mode %d of '%s' as a tile", i,
+			name);
 	return "index it with the names of the grid, in their order";
 }
 
@@ -191,7 +196,7 @@ static const char *help_index(Sema *s, const Value *to)
 static int shared_along(Sema *s, const Tile *to)
 {
 	for (int i = 0; i < s->grid->rank; i++) {
-		bool named = one_tile_along(s, i);
+		bool named = one_tile_along(s, s->grid, i);
 		for (int j = 0; j < to->tiling->rank; j++)
 			named |= to->at[j] == s->grid_at[i];
 		if (!named)
@@ -226,7 +231,7 @@ static bool report_index(Sema *s, const Value *to, int i)
 	return reject(s, to->loc, D_E0306,
 		      "each tile of '%s' must be written once: index %d is not the grid's name "
 		      "for that mode\n%s",
-		      to->tile->tiling->tensor->name, i, help_index(s, to));
+		      to->tile->tiling->tensor->name, i, help_index(s, to, i));
 }
 
 /* The mode that counts groups of columns, of which a tile of the grid has several. */
@@ -278,7 +283,7 @@ static bool holds_rows(Sema *s, const Tile *to)
 		named |= 1u << i;
 	}
 	for (int i = 0; i < g->rank; i++) {
-		bool one = i == s->grid_open ? !s->grid_at[i] : one_tile_along(s, i);
+		bool one = i == s->grid_open ? !s->grid_at[i] : one_tile_along(s, s->grid, i);
 		if (!(named >> i & 1) && !one)
 			return false;
 	}
@@ -316,6 +321,14 @@ static void fill_empty_rows(Sema *s, const Tile *to, Loc loc)
 	}
 }
 
+/* Whether it is the one tile of its mode, and the grid's mode has one for all sizes. */
+static bool is_only_tile(Sema *s, const Tile *to, int i)
+{
+	const Tiling *t = to->tiling, *g = s->grid;
+	return t->rank == g->rank && to->at[i] && ix_is(to->at[i], 0) && one_tile_along(s, t, i) &&
+	       ix_is(tiles_count(s, g, i), 1);
+}
+
 static bool store_at_grid(Sema *s, const Value *to)
 {
 	if (holds_rows(s, to->tile)) {
@@ -323,7 +336,8 @@ static bool store_at_grid(Sema *s, const Value *to)
 		return true;
 	}
 	for (int i = 0; i < to->tile->tiling->rank; i++)
-		if (!mode_at_grid(s, to->tile, i) && !counts_tiles(s, to->tile, i))
+		if (!mode_at_grid(s, to->tile, i) && !counts_tiles(s, to->tile, i) &&
+		    !is_only_tile(s, to->tile, i))
 			return report_index(s, to, i);
 	return true;
 }

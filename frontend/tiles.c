@@ -80,10 +80,10 @@ const Ix *tiles_count(Sema *s, const Tiling *t, int mode)
 	return ix_ceil_div(s->ctx, tiling_rows(s, t, mode), ix_const(s->ctx, t->extent[mode]));
 }
 
-bool one_tile_along(Sema *s, int mode)
+bool one_tile_along(Sema *s, const Tiling *t, int mode)
 {
 	int64_t lo, hi;
-	ix_range(tiles_count(s, s->grid, mode), facts_seen(&s->facts), &lo, &hi);
+	ix_range(tiles_count(s, t, mode), facts_seen(&s->facts), &lo, &hi);
 	return hi <= 1;
 }
 

@@ -99,7 +99,7 @@ static bool grid_names_fit(Sema *s, const Value *to, unsigned *named)
 		int mode = mode_of_name(to->tile, name);
 		bool alike = mode >= 0 && t->extent[mode] == s->grid->extent[i] &&
 			     tiling_extent(s, t, mode) == tiling_extent(s, s->grid, i);
-		if (!alike && !one_tile_along(s, i))
+		if (!alike && !one_tile_along(s, s->grid, i))
 			return report_grid(s, to, name->name);
 		*named |= alike ? 1u << mode : 0;
 	}
@@ -109,17 +109,14 @@ static bool grid_names_fit(Sema *s, const Value *to, unsigned *named)
 static bool others_fit(Sema *s, const Value *to, unsigned named)
 {
 	const Tiling *t = to->tile->tiling;
-	int64_t lo, hi;
-	for (int i = 0; i < t->rank; i++) {
-		ix_range(tiles_count(s, t, i), facts_seen(&s->facts), &lo, &hi);
-		if (!(named >> i & 1) && hi > 1 && !t->tensor->is_inout)
+	for (int i = 0; i < t->rank; i++)
+		if (!(named >> i & 1) && !one_tile_along(s, t, i) && !t->tensor->is_inout)
 			return reject(s, to->loc, D_E0306,
 				      "'%s' is written in a loop, and only at one of the tiles of "
 				      "its mode %d: the others would hold anything\n"
 				      "index it with a name of the grid or of a loop, or declare "
 				      "'%s' inout: what is not written stays",
 				      t->tensor->name, i, t->tensor->name);
-	}
 	return true;
 }
 

@@ -141,12 +141,13 @@ static void adopt_rest(Kernel *k, const Tiles *t)
 	}
 }
 
-static void two_orders(Kernel *k, const Op *op)
+static void two_orders(Kernel *k, const Op *op, bool vector)
 {
 	diag(k->ctx, op->loc, D_E0405,
 	     "two tiles that are used together here are distributed over registers in two ways, "
 	     "each as its mma requires\n"
-	     "give both mma the same N and the same arrangement");
+	     "give both mma the same N and the same arrangement%s",
+	     vector ? "; or write the vector's value beside each, in place of one name" : "");
 }
 
 static void check_alike(Kernel *k, const Op *op)
@@ -157,7 +158,7 @@ static void check_alike(Kernel *k, const Op *op)
 		for (int j = 0; j < n; j++) {
 			const Layout *tv = spread_beside(k, at[i]->type, at[j]->type);
 			if (tv && tv != at[j]->type->tv) {
-				two_orders(k, op);
+				two_orders(k, op, val_is_vector(at[i]) || val_is_vector(at[j]));
 				return;
 			}
 		}
