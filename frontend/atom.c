@@ -303,6 +303,22 @@ Value mma_values(Sema *s, const Node *n)
 }
 
 /* ------------------------------------------------------------------ mm.C(bM,bN) */
+/* What a tile of too few rows may do, beside having more; "": nothing. */
+static const char *help_few(Sema *s, const Mma *m, int64_t v)
+{
+	int64_t rows = atom_rows[m->atom.id].m, all = atoms_of_group(s, m), warps = all;
+	if (v < rows)
+		return "; with swap in the schedule, rows of A are the mma's N, 8 or more";
+	while (v % (rows * m->values[0] * warps) && warps > 1)
+		warps /= 2;
+	if (m->arrange[0] != all || m->arrange[1] != 1 || v % (rows * m->values[0] * warps))
+		return "";
+	return ctx_strf(s->ctx,
+			"; or arrange warps of mma_sync along n, too: * (%" PRId64 ",%" PRId64
+			",1)",
+			warps, all / warps);
+}
+
 /* The tile's extent along its mode, of which swap makes the other of the mma. */
 static bool divisible(Sema *s, const Node *call, const Mma *m, int mode, int64_t v)
 {
@@ -312,7 +328,6 @@ static bool divisible(Sema *s, const Node *call, const Mma *m, int mode, int64_t
 			       : atom_rows[m->atom.id].m * m->arrange[0] * m->values[0];
 	if (v % step == 0)
 		return true;
-	bool few = !along_n && !m->swap && v < atom_rows[m->atom.id].m;
 	return reject(s, call->kids.at[mode + 1]->loc, D_E0303,
 		      "the tile's %s is %" PRId64 ", not a multiple of the %" PRId64
 		      " that the mma covers%s\n"
@@ -321,9 +336,7 @@ static bool divisible(Sema *s, const Node *call, const Mma *m, int mode, int64_t
 		      !m->swap  ? ""
 		      : along_n ? " with its N (swap)"
 				: " with its M (swap)",
-		      nearest(v, step),
-		      few ? "; with swap in the schedule, rows of A are the mma's N, 8 or more"
-			  : "");
+		      nearest(v, step), along_n || m->swap ? "" : help_few(s, m, v));
 }
 
 static bool shape_args(Sema *s, const Node *call, int64_t *v)

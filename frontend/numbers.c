@@ -220,6 +220,11 @@ static const Val *read_by(const Val *v)
 	return found;
 }
 
+static const char *scalar_name(const Value *v)
+{
+	return v->val->arg >= 0 ? v->val->name : "n";
+}
+
 bool number_wanted(Sema *s, const Value *v, const char *what)
 {
 	const Val *of = v->kind == V_TILE   ? v->tile->tiling->tensor->val
@@ -243,6 +248,11 @@ bool number_wanted(Sema *s, const Value *v, const char *what)
 				      ? help_tensor(s, v->tensor)
 				      : ctx_strf(s->ctx, "write %s",
 						 element_example(s, v->tensor)));
+	if (v->kind == V_SCALAR)
+		return reject(s, v->loc, D_E0203,
+			      "%s is an integer, this is a scalar\n"
+			      "declare a tensor of one element, %s : s32 (1), and write %s[0]",
+			      what, scalar_name(v), scalar_name(v));
 	return want(s, v, V_INT, what);
 }
 

@@ -348,6 +348,16 @@ static const char *say_one_tile(Walk *w, const Part *p, const char *first, int64
 	return ctx_strf(c, "divide it into tiles of %" PRId64 "; or, ", wide);
 }
 
+static const char *help_scan(const Walk *w, Elem e)
+{
+	if (w->s->mma_loc.src >= 0)
+		return "let the next kernel sum what this one writes";
+	if (e != EL_F32)
+		return "add what an earlier kernel summed up before each tile, gP = P / (.., 1): "
+		       "cumsum(x) + gP[m,n]";
+	return "add what a loop over the tiles carries, before : f32 rows(..): cumsum(x) + before";
+}
+
 static const char *remedy(Walk *w, const Op *copy, const Part *p, const char *first)
 {
 	Ctx *c = w->s->ctx;
@@ -356,10 +366,7 @@ static const char *remedy(Walk *w, const Op *copy, const Part *p, const char *fi
 		return ctx_strf(c, "join tiles by %s, too", p->by->name);
 	if (p->reduce->kind == OP_SCAN)
 		return ctx_strf(c, "%s%s", say_one_tile(w, p, first, tile),
-				w->s->mma_loc.src < 0
-					? "add what a loop over the tiles carries, before : f32 "
-					  "rows(..): cumsum(x) + before"
-					: "let the next kernel sum what this one writes");
+				help_scan(w, p->reduce->out->type->elem));
 	return ctx_strf(c,
 			"%sfor a value of each %" PRId64 " elements, declare the mode as (%" PRId64
 			",T) in each tensor that has it; or %s",
