@@ -30,14 +30,14 @@ same $gallery/attention.gemm B=1,H=2,M=130,E=64,L=200,qb=16640,qh=8320,qm=64,kb=
 same $gallery/attention.gemm B=1,H=1,M=70,E=128,L=1,qb=8960,qh=8960,qm=128,kb=128,kh=128,kl=128,vb=128,vh=128,vl=128 O \
 	'roles cooperative; persistent dynamic;'
 same $gallery/attention_causal.gemm \
-	B=1,G=1,R=2,M=200,E=64,L=150,qb=25600,qg=25600,qr=12800,qm=64,kb=9600,kg=9600,kl=64,vb=9600,vg=9600,vl=64 O \
+	B=1,G=1,R=2,M=200,E=64,F=64,L=150,qb=25600,qg=25600,qr=12800,qm=64,kb=9600,kg=9600,kl=64,vb=9600,vg=9600,vl=64 O \
 	'roles cooperative;'
 same $gallery/attention_causal.gemm \
-	B=1,G=1,R=3,M=300,E=64,L=350,qb=57600,qg=57600,qr=19200,qm=64,kb=22400,kg=22400,kl=64,vb=22400,vg=22400,vl=64 O \
+	B=1,G=1,R=3,M=300,E=64,F=64,L=350,qb=57600,qg=57600,qr=19200,qm=64,kb=22400,kg=22400,kl=64,vb=22400,vg=22400,vl=64 O \
 	'roles cooperative; persistent dynamic;'
-same $gallery/attention_window.gemm \
-	B=1,H=2,M=130,E=64,L=190,qb=16640,qh=8320,qm=64,kb=24320,kh=12160,kl=64,vb=24320,vh=12160,vl=64 O \
-	'roles cooperative; persistent dynamic;'
+same $gallery/attention_scores.gemm \
+	B=1,G=1,R=2,M=130,E=64,F=64,L=190,qb=16640,qg=16640,qr=8320,qm=64,kb=12160,kg=12160,kl=64,vb=12160,vg=12160,vl=64,bb=0,bg=0,br=0,bm=192 O \
+	'roles cooperative;'
 # more iterations for later tiles, or none: such a loop of a persistent kernel is proved without overlap
 "$dslc" check -q "$root/$gallery/attention_grouped.gemm" '-Dschedule={ roles cooperative; persistent; }'
 same tests/e2e/registers/attention.gemm M=136,L=256,E=56 O 'roles none;'
