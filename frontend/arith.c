@@ -11,9 +11,13 @@ static Value out_of_range(Sema *s, Loc loc)
 
 static bool divisor_is_right(Sema *s, Loc loc, const Ix *b)
 {
-	int64_t v;
-	if (!ix_is_const(b, &v))
-		return reject(s, loc, D_E0207, "the divisor is known only at run time");
+	int64_t v, most;
+	if (!ix_is_const(b, &v)) {
+		ix_range(b, facts_seen(&s->facts), &v, &most);
+		return v > 0 || reject(s, loc, D_E0207,
+				       "this may be 0 or less, and divides\n"
+				       "write max(x, 1), or that a size is above 0: where N >= 1");
+	}
 	if (v == 0)
 		return reject(s, loc, D_E0207, "division by zero");
 	if (v < 0)

@@ -25,6 +25,10 @@ right()
 right block_sparse G=4,H=100,N=136,K=200,T=5 -DP=dynamic -DCN=2
 right block_sparse G=3,H=70,N=72,K=72,T=3 -DR=none -DP=on
 right block_sparse G=5,H=128,N=200,K=136,T=2 -DR=pingpong -DP=dynamic -DCM=2
+right parts G=4,H=100,N=136,K=200,T=5,S=3 -DP=dynamic -DCN=2
+right parts G=3,H=70,N=72,K=72,T=9,S=1 -DR=none -DP=on
+right parts G=2,H=128,N=72,K=136,T=3,S=4 -DR=pingpong -DP=dynamic -DCM=2
+right parts G=2,H=64,N=64,K=136,T=7,S=2 -DR=cooperative
 right packed G=4,M=136,N=72,T=200 -DP=dynamic -DCM=2 -DCN=2
 right packed G=3,M=72,N=136,T=130 -DR=none -DCN=2
 right packed G=9,M=64,N=64,T=70 -DR=pingpong -DP=on
