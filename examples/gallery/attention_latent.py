@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Runs attention_latent.gemm and compares with NumPy: on the GPU where PyTorch sees one, else on the simulator."""
+"""Runs attention_latent.gemm and combine.gemm and compares with NumPy: on the GPU where PyTorch sees one, else on the simulator."""
 import pathlib
 
 import dslc
@@ -8,17 +8,17 @@ from check import array, compare, empty, f32, normal
 
 source = pathlib.Path(__file__).with_suffix(".gemm")
 lengths = np.array([0, 1, 129])
-B, H, P, L, T = len(lengths), 70, 5, 64, 3
-q, c = normal((B, H, 576)), normal((P, L, 576))
-table = (np.arange(B)[:, None] * 3 + np.arange(T) * 2) % P  # pages are shared, and in no order
-o = empty((B, H, 512), "bf16")
+B, H, N, L, T, S = len(lengths), 70, 5, 64, 3, 2
+q, c = normal((B, H, 576)), normal((N, L, 576))
+table = (np.arange(B)[:, None] * 3 + np.arange(T) * 2) % N  # pages are shared, and in no order
+part, weight = empty((S, B, H, 512), "f32"), empty((S, B, H, 2), "f32")
+o, lse = empty((B * H * 2, 256), "bf16"), empty((B * H * 2,), "f32")
 
-dslc.load(source)(q, c, array(lengths, "s32"), array(table, "s32"), scale=576 ** -0.5, out=o)
+dslc.load(source)(q, c, array(lengths, "s32"), array(table, "s32"), scale=576 ** -0.5, out=(part, weight))
+dslc.load(source.with_name("combine.gemm"))(part.reshape(S, -1, 256), weight.reshape(S, -1), out=(o, lse))
 want = np.zeros((B, H, 512), np.float32)
 for b, n in enumerate(lengths):
     rows = f32(c)[table[b]].reshape(T * L, 576)[:n]
-    if n:
-        s = f32(q)[b] @ rows.T * 576 ** -0.5
-        p = np.exp(s - s.max(-1, keepdims=True))
-        want[b] = p / p.sum(-1, keepdims=True) @ rows[:, :512]
-compare("attention_latent", o, want)
+    p = np.exp(f32(q)[b] @ rows.T * 576 ** -0.5)
+    want[b] = p @ rows[:, :512] / np.maximum(p.sum(-1, keepdims=True), 1e-30)
+compare("attention_latent", o, want.reshape(-1, 256))
