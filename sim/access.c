@@ -176,7 +176,7 @@ static bool below(const Ins *in, u64 a, u64 b)
 }
 
 /* What the operation makes of the old value; b is the second value of cas. */
-u64 atom_result(const Ins *in, u64 old, u64 v, u64 b)
+static u64 atom_result(const Ins *in, u64 old, u64 v, u64 b)
 {
 	if (has(in, M_EXCH))
 		return v;
@@ -210,7 +210,7 @@ u64 atom_result(const Ins *in, u64 old, u64 v, u64 b)
 		old = was;                                                                \
 	} while (0)
 
-static u64 exchange(const Ins *in, u8 *at, u64 v, u64 b)
+u64 atom_exchange(const Ins *in, u8 *at, u64 v, u64 b)
 {
 	u64 old;
 	switch (type_bytes[in->type[0]]) {
@@ -245,7 +245,8 @@ Run run_atom(Warp *w, const Ins *in, u32 mask)
 		atom_touch(w, in, l, &p, each * n);
 		u64 b = has(in, M_CAS) ? GET(k + 2) : 0;
 		for (u32 i = 0; i < n; i++) {
-			u64 old = exchange(in, p.host + i * each, arg_get(w, element(v, i), l), b);
+			u64 old = atom_exchange(in, p.host + i * each, arg_get(w, element(v, i), l),
+						b);
 			if (!red && element(to, i)->kind == A_SLOT)
 				arg_set(w, element(to, i), l, old);
 		}

@@ -68,11 +68,9 @@ static void bulk_reduce(const Ins *in, u8 *to, const u8 *from, u32 bytes)
 {
 	u32 each = type_bytes[in->type[0]];
 	for (u32 i = 0; i < bytes; i += each) {
-		u64 old = 0, v = 0;
-		memcpy(&old, to + i, each);
+		u64 v = 0;
 		memcpy(&v, from + i, each);
-		old = atom_result(in, old, v, 0);
-		memcpy(to + i, &old, each);
+		atom_exchange(in, to + i, v, 0);
 	}
 }
 

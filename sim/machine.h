@@ -333,8 +333,9 @@ u64 mem_address(Warp *w, const Arg *a, u32 lane);
 Space mem_space(const Ins *in);
 /* size bytes of global memory, or NULL and a report. */
 u8 *global_at(Warp *w, const Ins *in, u32 lane, u64 addr, u64 bytes, const char *what);
-/* access.c: what an atomic makes of old; b is the second value of cas */
-u64 atom_result(const Ins *in, u64 old, u64 v, u64 b);
+/* access.c: what an atomic leaves at an address, which CTAs of other threads may share; b is the
+ * second value of cas. What was there before. */
+u64 atom_exchange(const Ins *in, u8 *at, u64 v, u64 b);
 bool shared_span(Warp *w, const Ins *in, u32 lane, const Cta *cta, u32 offset, u64 bytes, u32 align,
 		 const char *what);
 

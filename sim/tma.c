@@ -119,13 +119,10 @@ void tma_load(Cluster *c, Async *as)
 static void element_store(const Ins *in, const TensorMap *m, u8 *to, const u8 *from)
 {
 	Ins typed = *in;
-	u64 old = 0, v = 0;
-	u32 size = 1u << m->log2_bytes;
+	u64 v = 0;
 	typed.type[0] = m->type;
-	memcpy(&old, to, size);
-	memcpy(&v, from, size);
-	old = atom_result(&typed, old, v, 0);
-	memcpy(to, &old, size);
+	memcpy(&v, from, 1u << m->log2_bytes);
+	atom_exchange(&typed, to, v, 0);
 }
 
 static bool reduces(const Ins *in)
