@@ -111,7 +111,7 @@ static Issue issue_of(const Same *s, Issue wanted, int parts)
 	int size = group_size(s);
 	if (wanted == ISSUE_EACH || size == 1)
 		return ISSUE_EACH;
-	if (wanted == ISSUE_LEADER || !size || parts % size)
+	if (wanted == ISSUE_LEADER || !size || !parts || parts % size)
 		return ISSUE_LEADER;
 	return ISSUE_SLICE;
 }
