@@ -18,11 +18,19 @@ static void count_uses(Kernel *k, PtrMap *uses)
 		}
 }
 
-/* Whether nothing between them changes a register. */
+static bool writes_operand(const Op *op, const Op *of)
+{
+	bool writes = op->body;
+	for (int i = 0; i < op->nin; i++)
+		writes |= (op_effect(op, i) & (FX_W | FX_AW)) && op_takes(of, op->in[i].val);
+	return writes;
+}
+
+/* Whether nothing between them changes a register that the first reads. */
 static bool is_steady(const Op *from, const Op *to)
 {
 	const Op *op = from->block == to->block ? from : NULL;
-	while (op && op != to && (op_rows[op->kind].flags & OPF_PURE))
+	while (op && op != to && !writes_operand(op, from))
 		op = op->next;
 	return op == to;
 }
