@@ -36,6 +36,26 @@ static Span without_wrap(Mask *m, Span s)
 	return s;
 }
 
+static Span span_of(Mask *m, const Val *v);
+
+/* Of a product one factor of which is a number of at least 0. */
+static Span span_of_product(Mask *m, const Op *op)
+{
+	Ctx *c = m->k->ctx;
+	Span a = span_of(m, IN(op, X).val), b = span_of(m, IN(op, Y).val);
+	int64_t n = -1;
+	if (!a.lo || !b.lo)
+		return (Span){NULL, NULL};
+	if (a.lo != a.hi || !ix_is_const(a.lo, &n)) {
+		Span swap = a;
+		a = b;
+		b = swap;
+	}
+	if (a.lo != a.hi || !ix_is_const(a.lo, &n) || n < 0)
+		return (Span){NULL, NULL};
+	return without_wrap(m, (Span){ix_mul(c, b.lo, a.lo), ix_mul(c, b.hi, a.lo)});
+}
+
 static Span span_of(Mask *m, const Val *v)
 {
 	Kernel *k = m->k;
@@ -63,6 +83,8 @@ static Span span_of(Mask *m, const Val *v)
 		if (op->kind == OP_SUB)
 			b = (Span){ix_mul(c, b.hi, ix_int(k, -1)), ix_mul(c, b.lo, ix_int(k, -1))};
 		return without_wrap(m, (Span){ix_add(c, a.lo, b.lo), ix_add(c, a.hi, b.hi)});
+	case OP_MUL:
+		return span_of_product(m, op);
 	default:
 		return none;
 	}
