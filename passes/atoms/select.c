@@ -34,6 +34,15 @@ static int fast_mode(const Kernel *k, const Val *buffer)
 	return 1;
 }
 
+static bool is_operand(const Kernel *k, const Val *buffer)
+{
+	for (const Op *op = kernel_mma(k, NULL); op; op = kernel_mma(k, op))
+		if (op_takes(op, buffer))
+			return true;
+	return false;
+}
+
+/* A vector that threads read lies as it is. */
 static void layout_auto(Kernel *k, Op *op)
 {
 	const Type *t = op->out->type;
@@ -41,7 +50,8 @@ static void layout_auto(Kernel *k, Op *op)
 	int rows = val_extent(op->out, 1 - fast), cols = val_extent(op->out, fast);
 	int side = side_of_readers(k, op->out, fast);
 	int bytes = (int)elem_span(t->elem, side), swizzle = slot_swizzle(bytes);
-	if (!swizzle || rows % 8 || cols % side) {
+	bool plain = rows == 1 && !is_operand(k, op->out);
+	if (!plain && (!swizzle || rows % 8 || cols % side)) {
 		diag(k->ctx, op->loc, D_E0408,
 		     "%s: a row of %d %s is %d bytes, not a multiple of 32, the narrowest swizzle\n"
 		     "make the tile's %s extent a multiple of %d",
@@ -49,10 +59,11 @@ static void layout_auto(Kernel *k, Op *op)
 		     (int)elem_count(t->elem, 32));
 		return;
 	}
-	SlotForm f = {fast, rows, cols, (int)elem_count(t->elem, swizzle), swizzle};
+	SlotForm f = {fast, rows, cols, (int)elem_count(t->elem, swizzle), plain ? 0 : swizzle};
 	op->out->type = type_tile(k->ctx, SP_SHARED, t->elem, slot_layout(k->ctx, f, t->elem));
 	attrs_drop(&op->attrs, A_AUTO);
-	why_swizzle(k, op, bytes, swizzle, fast);
+	if (!plain)
+		why_swizzle(k, op, bytes, swizzle, fast);
 }
 
 PASS_OF(buffers)
