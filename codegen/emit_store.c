@@ -81,7 +81,8 @@ void emit_TMA_STORE(Cg *g, const Op *op)
 		args[n++] = cg_i32(g, op->ix[1 + i]);
 	args[n++] = LLVMConstInt(g->m->i64, 0, false); /* cache policy: */
 	args[n++] = LLVMConstInt(g->m->i1, 0, false);  /* not used */
-	snprintf(name, sizeof name, "llvm.nvvm.cp.async.bulk.tensor.s2g.tile.%dd", rank);
+	snprintf(name, sizeof name, "llvm.nvvm.cp.async.bulk.tensor.%s.tile.%dd",
+		 combine_of(op) ? "reduce.add" : "s2g", rank);
 	cg_call(g, name, NULL, args, n);
 }
 

@@ -133,7 +133,9 @@ static int widest_access(const Kernel *k, const Val *v)
 static bool is_joined(const Kernel *k, const Val *v)
 {
 	for (const Op *op = kernel_first(k); op; op = op_next(op))
-		if (op->kind == OP_ST_GLOBAL && IN(op, TO).val == v && combine_of(op))
+		if (combine_of(op) &&
+		    ((op->kind == OP_ST_GLOBAL && IN(op, TO).val == v) ||
+		     (op->kind == OP_TMA_STORE && IN(IN(op, MAP).val->def, OF).val == v)))
 			return true;
 	return false;
 }

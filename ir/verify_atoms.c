@@ -341,6 +341,10 @@ const char *rule_tma_load(const Kernel *k, const Op *op)
 const char *rule_tma_store(const Kernel *k, const Op *op)
 {
 	int rank = map_rank(k, IN(op, MAP).val->def, op->nix - 1);
+	Elem elem = IN(op, FROM).val->type->elem;
+	if (combine_of(op) && !join_row(combine_of(op), elem, 0))
+		return ctx_strf(k->ctx, "TMA does not join %s by %s", elem_rows[elem].name,
+				combine_of(op)->name);
 	return op->nix == 1 + rank && rank > 0
 		       ? NULL
 		       : ctx_strf(

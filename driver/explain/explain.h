@@ -41,6 +41,7 @@ typedef struct {
 		*asks; /* the launcher's verdict: 1 where TMA can take the tensor; NULL: always */
 	Elem elem;
 	bool ragged;      /* the last two modes say where it ends */
+	bool adds;        /* to what the tensor holds */
 	int warps;        /* that issue a part each, of boxes of rows by indices; else 0 */
 	int rank, copies; /* instructions that fill one slot; of a store: in the text */
 	int64_t box[BOX_MAX], swizzle, bytes;

@@ -160,6 +160,7 @@ static FactCopy copy_of(const Op *op, const Val *buffer, const Val *map)
 		      .elem = IN(def, OF).val->type->elem,
 		      .rank = box->n,
 		      .ragged = attrs_get(&def->attrs, A_RAGGED),
+		      .adds = combine_of(op),
 		      .copies = 1,
 		      .swizzle = attrs_int(&def->attrs, A_SWIZZLE, 0)};
 	int64_t n = 1;

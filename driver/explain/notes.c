@@ -159,7 +159,7 @@ static const char *threads_of(const Facts *f, const FactCopy *c)
 static void note_copy(const Facts *f, const FactCopy *c, const char *title, Buf *out)
 {
 	note(out, title, c->barrier ? "%s <- %s" : "%s -> %s", c->buffer, c->tensor);
-	buf_printf(out, "  TMA box (");
+	buf_printf(out, c->adds ? "  added by TMA, box (" : "  TMA box (");
 	for (int i = 0; i < c->rank && i < BOX_MAX; i++)
 		buf_printf(out, "%s%" PRId64, i ? "," : "", c->box[i]);
 	buf_printf(out, ") of %s, fastest mode first, swizzle %" PRId64 "%s; ",

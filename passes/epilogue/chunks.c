@@ -439,6 +439,8 @@ static void put_last(const Epilogue *e, WayId way, Val *tile, Chunk c, Val *buff
 	op_in(e->k, out, buffer, position(e, c));
 	if (way_has_map(way))
 		op_in(e->k, out, map, NULL);
+	if (combine_of(e->store))
+		op_str(e->k, out, A_COMBINE, combine_of(e->store)->name);
 }
 
 static void put_chunk(Epilogue *e, const Chunk *all, Chunk c, Val *buffer, Val *map)

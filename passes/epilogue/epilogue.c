@@ -71,7 +71,7 @@ static int thrift(const Epilogue *e)
 static int most_columns(const Epilogue *e)
 {
 	int widest = SWIZZLE_WIDEST / e->bytes, part = columns_of_part(e);
-	int few = is_crowded(e) ? widest / 2 : widest;
+	int few = is_crowded(e) && !combine_of(e->store) ? widest / 2 : widest;
 	int least = TMA_STRIDE / e->bytes > COLUMNS ? TMA_STRIDE / e->bytes : COLUMNS;
 	least = tiled_mma_unit(e->t) > least ? tiled_mma_unit(e->t) : least;
 	few = few < least ? least : few;
@@ -138,6 +138,9 @@ static bool choose_chunk(Epilogue *e)
 		e->cols = cols || !i ? cols : e->cols;
 		most = e->cols - 1;
 	}
+	if (combine_of(e->store) && e->cols == SWIZZLE_WIDEST / e->bytes && !given &&
+	    e->t.cols % (2 * e->cols) == 0 && !e->m_fast)
+		e->cols *= 2; /* two spans: each chunk of an iteration takes two meetings */
 	e->chunk = e->m_fast ? (SlotForm){1, e->cols, e->rows, swizzle / e->bytes, swizzle}
 			     : slot_rows(1, e->rows, e->cols, e->bytes);
 	return e->cols > 0;
@@ -266,6 +269,8 @@ static int staging_slots(Epilogue *e)
 	int64_t one = round_up((int64_t)e->rows * e->cols * e->bytes, ALIGN) * e->warpgroups;
 	int64_t most = rings_are_given(e->k) ? MOST_SLOTS : MOST_SLOTS / 2, read = source_bytes(e);
 	int64_t given = given_slots(e);
+	if (combine_of(e->store) && most > e->chunks)
+		most = e->chunks; /* of one iteration: the stages need the rest */
 	if (stores_in_turn(e))
 		return 1;
 	if (one_tile(e)) {
@@ -355,6 +360,8 @@ Fit fits_chunks(Copying *c, Refusal *why)
 	if (why->text)
 		return FIT_NO;
 	Fit tma = given_slots(e) == 0 ? FIT_NO : legal(e, &why->text);
+	if (tma == FIT_LAUNCH && combine_of(e->store))
+		return FIT_NO; /* threads add from their registers, not out of the buffer */
 	if (tma == FIT_NO || (why->text = cut(e)) || (why->text = too_many_slots(e)))
 		return FIT_NO;
 	if (!tile_is_box(e->k, e->tile->out, e->m_fast, e->chunk.rows)) {
@@ -404,9 +411,10 @@ static void store(Kernel *k, Op *op)
 	e.way = way_choose(&c);
 	if (way_has_map(e.way.way))
 		by_tma(&e);
-	else if (e.way.why[0].text)
+	else if (e.way.why[0].text && !combine_of(op))
 		direct(&e, e.way.why[0].text);
-	if (!way_has_map(e.way.way) && reads_columns(&e) && !tile_indices(e.tile->out))
+	if (!way_has_map(e.way.way) && !combine_of(op) && reads_columns(&e) &&
+	    !tile_indices(e.tile->out))
 		by_pieces(&e);
 	arena_free(e.origins.arena);
 }
@@ -430,11 +438,21 @@ static void drop_unread(Kernel *k)
 	}
 }
 
+/* A tile that each iteration of the program's loop adds, of a type that TMA adds. */
+static bool adds_in_loop(const Kernel *k, Op *op)
+{
+	const Epilogue e = {.k = (Kernel *)(uintptr_t)k, .store = op};
+	const Val *to = IN(op, TO).val;
+	return program_loop(&e) && join_row(combine_of(op), to->type->elem, 0) &&
+	       layout_size(k->ctx, to->type->layout) ==
+		       layout_size(k->ctx, IN(op, FROM).val->type->layout);
+}
+
 PASS_OF(epilogue)
 {
-	VEC(Op *) stores = {0}; /* what is joined goes with them */
+	VEC(Op *) stores = {0}; /* what is joined after a loop goes with them */
 	for (Op *op = kernel_first(k); op; op = op_next(op))
-		if (op->kind == OP_STORE && !combine_of(op))
+		if (op->kind == OP_STORE && (!combine_of(op) || adds_in_loop(k, op)))
 			vec_push(ctx_arena(k->ctx), &stores, op);
 	for (int i = 0; i < stores.n; i++)
 		store(k, stores.at[i]);

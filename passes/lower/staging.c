@@ -111,6 +111,8 @@ void lower_store_tma(Kernel *k, Op *op)
 		op_ix(k, st, ix_int(k, slot_byte(IN(op, FROM).val->type, 0, col)));
 		more[fast] = ix_int(k, col);
 		op_box(k, st, tile, more);
+		if (combine_of(op))
+			op_str(k, st, A_COMBINE, combine_of(op)->name);
 	}
 	op_remove(op);
 }
