@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Attention as operators of PyTorch (2.4 or later), with gradients, from the kernels of the gallery.
+
+    from dslc.attention import attention
+    o = attention(q, k, v, causal=True)                        # bf16 (batch, heads, length, width), as PyTorch has them
+    o, lse = attention(q, k, v, window=(127, 0), softcap=50.0, with_lse=True)
+
+torch.ops.dslc.attention and torch.ops.dslc.attention_backward work under torch.compile. On host tensors they run on the simulator.
+"""
+from __future__ import annotations
+
+import functools
+import pathlib
+from typing import Any, Optional, Tuple
+
+import torch
+
+from . import Kernel, load
+
+Maybe = Optional[torch.Tensor]
+_GALLERY = pathlib.Path(__file__).parent / "gallery"
+_WIDE = 1 << 29  # a side of a window without end, as in the sources
+_HEADS = {  # the widths of keys and values that a kernel has registers for: rows, keys of a tile; keys with other scores
+    (64, 64): (128, 128, 128), (96, 96): (128, 128, 96), (128, 128): (128, 128, 80), (192, 128): (128, 128, 80),
+    (256, 256): (128, 64, 48)}
+
+
+@functools.lru_cache(None)
+def _kernel(page: str, name: Optional[str] = None, **consts: int) -> Kernel:
+    return load(_GALLERY / f"attention_{page}.gemm", kernel=name, **consts)
+
+
+def _refuse(why: str) -> None:
+    raise ValueError(f"attention: {why}")
+
+
+def _check(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, bias: Maybe, slopes: Maybe, sinks: Maybe) -> None:
+    for name, x in (("q", q), ("k", k), ("v", v), ("bias", bias)):
+        if x is not None and x.dtype != torch.bfloat16:
+            _refuse(f"{name} holds {x.dtype}; it takes torch.bfloat16")
+        if x is not None and x.dim() != 4:
+            _refuse(f"{name} has {x.dim()} modes; it takes (batch, heads, length, width)")
+    (B, H, M, E), (_, G, L, F) = q.shape, v.shape
+    if k.shape != (B, G, L, E):
+        _refuse(f"k has shape {tuple(k.shape)}, and {(B, G, L, E)} goes with q and v")
+    if G == 0 or H % G:
+        _refuse(f"{H} heads of queries cannot share {G} heads of keys")
+    if not any(E <= e and F <= f for e, f in _HEADS):
+        _refuse(f"keys have {E} columns and values {F}; kernels have at most {', '.join(f'{e} and {f}' for e, f in _HEADS)}")
+    if bias is not None and any(n not in (1, m) for n, m in zip(bias.shape, (B, H, M, L))):
+        _refuse(f"bias has shape {tuple(bias.shape)}, which does not expand to {(B, H, M, L)}")
+    for name, x in (("slopes", slopes), ("sinks", sinks)):
+        if x is not None and (x.shape != (H,) or x.dtype != torch.float32):
+            _refuse(f"{name} has shape {tuple(x.shape)} of {x.dtype}; it takes {(H,)} of torch.float32")
+
+
+def _lent(x: torch.Tensor) -> torch.Tensor:
+    """As a kernel reads it: columns lie side by side."""
+    return x.detach() if x.stride(-1) == 1 else x.detach().contiguous()
+
+
+def _outputs(q: torch.Tensor, v: torch.Tensor) -> Tuple[torch.Tensor, torch.Tensor]:
+    return q.new_empty(*q.shape[:3], v.shape[3]), q.new_empty(q.shape[:3], dtype=torch.float32)
+
+
+def _forward(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, bias: Maybe, slopes: Maybe, sinks: Maybe, scale: float,
+             left: int, right: int, softcap: float) -> Tuple[torch.Tensor, torch.Tensor]:
+    _check(q, k, v, bias, slopes, sinks)
+    o, lse = _outputs(q, v)
+    (B, H, M, E), (G, L, F) = q.shape, v.shape[1:]
+    if not k.numel() or not v.numel() or not q.numel():  # no key, or no output
+        sink = sinks if sinks is not None else q.new_full((H,), -float("inf"), dtype=torch.float32)
+        return o.zero_(), lse.copy_(sink.detach()[:, None].expand(B, H, M))
+    heads = (G, H // G)
+    e, f = next(w for w in _HEADS if E <= w[0] and F <= w[1])
+    rows, keys, fewer = _HEADS[e, f]
+    q5, tensors, words = _lent(q).unflatten(1, heads), (), {"scale": scale}
+    consts = dict(bE=e, bF=f, bM=rows, bL=keys, left=left, right=right)
+    page = "causal"
+    if softcap or scale <= 0 or any(x is not None for x in (bias, slopes, sinks)):
+        page = "scores"
+        consts.update(bL=fewer, softcap=int(softcap != 0), alibi=int(slopes is not None), additive=int(bias is not None))
+        none = q.new_full((H,), -float("inf"), dtype=torch.float32)
+        tensors = (_lent(q.new_empty(1, 1, 1, L) if bias is None else bias).expand(B, H, M, L).unflatten(1, heads),
+                   *(_lent(none if x is None else x).unflatten(0, heads) for x in (slopes, sinks)))
+        words["cap"] = softcap
+    kernel = _kernel(page, schedule="roles cooperative; persistent dynamic;" if right < _WIDE else "roles cooperative;", **consts)
+    kernel(q5, _lent(k), _lent(v).transpose(2, 3), *tensors, **words, out=(o.unflatten(1, heads), lse.unflatten(1, heads)))
+    return o, lse
+
+
+def _backward(grad: torch.Tensor, grad_lse: torch.Tensor, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, o: torch.Tensor,
+              lse: torch.Tensor, scale: float, left: int, right: int) -> Tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    grads = torch.zeros_like(q, memory_format=torch.contiguous_format), k.new_zeros(k.shape), v.new_zeros(v.shape)
+    if not q.numel() or not k.numel():
+        return grads
+    heads = (k.shape[1], q.shape[1] // k.shape[1])
+    delta = (o.float() * grad.float()).sum(-1) - grad_lse
+    q, grad, k, v = _lent(q).unflatten(1, heads), grad.contiguous().unflatten(1, heads), _lent(k), _lent(v)
+    lse, delta = lse.detach().unflatten(1, heads), delta.unflatten(1, heads)
+    window = dict(left=left, right=right)
+    _kernel("gradient_q", "queries", **window)(q, grad, k, v, k.transpose(2, 3), lse, delta, scale=scale,
+                                               out=grads[0].unflatten(1, heads))
+    _kernel("gradient_kv", **window)(k, v, q, grad, q.transpose(3, 4), grad.transpose(3, 4), lse.unsqueeze(3), delta.unsqueeze(3),
+                                     scale=scale, out=grads[1:])
+    return grads
+
+
+def _save(ctx: Any, inputs: Tuple[Any, ...], output: Tuple[torch.Tensor, torch.Tensor]) -> None:
+    q, k, v, bias, slopes, sinks, scale, left, right, softcap = inputs
+    if softcap or any(x is not None for x in (bias, slopes, sinks)):
+        _refuse("gradients with softcap, slopes, bias or sinks are not built; call it under torch.no_grad()")
+    if q.shape[3] != v.shape[3] or v.shape[3] > 128:
+        _refuse(f"keys have {q.shape[3]} columns and values {v.shape[3]}; gradients need as many, at most 128")
+    ctx.save_for_backward(q, k, v, *output)
+    ctx.numbers = scale, left, right
+
+
+def _gradient(ctx: Any, grad: torch.Tensor, grad_lse: torch.Tensor) -> Tuple[Any, ...]:
+    return (*torch.ops.dslc.attention_backward(grad, grad_lse, *ctx.saved_tensors, *ctx.numbers), *[None] * 7)
+
+
+def _register() -> None:
+    forward = torch.library.custom_op(
+        "dslc::attention", _forward, mutates_args=(),
+        schema="(Tensor q, Tensor k, Tensor v, Tensor? bias, Tensor? slopes, Tensor? sinks, float scale, int left, int right, "
+               "float softcap) -> (Tensor, Tensor)")
+    forward.register_fake(lambda q, k, v, *rest: _outputs(q, v))
+    forward.register_autograd(_gradient, setup_context=_save)
+    backward = torch.library.custom_op(
+        "dslc::attention_backward", _backward, mutates_args=(),
+        schema="(Tensor grad, Tensor grad_lse, Tensor q, Tensor k, Tensor v, Tensor o, Tensor lse, float scale, int left, int right) "
+               "-> (Tensor, Tensor, Tensor)")
+    backward.register_fake(lambda grad, grad_lse, q, k, v, *rest: tuple(x.new_empty(x.shape) for x in (q, k, v)))
+
+
+if hasattr(torch.library, "custom_op"):
+    _register()
+
+
+def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, causal: bool = False,
+              window: Tuple[Optional[int], Optional[int]] = (None, None), scale: Optional[float] = None, softcap: float = 0.0,
+              slopes: Maybe = None, bias: Maybe = None, sinks: Maybe = None, with_lse: bool = False) -> Any:
+    """softmax(scale * q @ k.T) @ v of bf16 tensors (batch, heads, length, width); heads of queries may share heads of keys.
+
+    The last query stands at the last key. A query sees window[0] keys before its own and window[1] after it, None is all;
+    causal is window[1] = 0. A query without a key gets 0. scale is 1 / sqrt(width) unless given. The score of a key is
+    softcap * tanh(score / softcap) + slopes[head] * (key - query) + bias. A sink of a head is one more score, of a value 0.
+    with_lse: gives the log-sum-exp of the scores, too. Gradients are those of q, k and v, without these four.
+    """
+    if not hasattr(torch.library, "custom_op"):
+        raise RuntimeError(f"operators need PyTorch 2.4 or later, this is {torch.__version__}")
+    _check(q, k, v, bias, slopes, sinks)
+    left, right = (_WIDE if n is None else max(-_WIDE, min(n, _WIDE)) for n in window)
+    scale = q.shape[3] ** -0.5 if scale is None else scale
+    made = torch.ops.dslc.attention(q, k, v, bias, slopes, sinks, scale, left, min(right, 0) if causal else right, softcap)
+    return made if with_lse else made[0]

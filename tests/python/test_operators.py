@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""dslc.attention against PyTorch in f64: outputs, lse and gradients; its refusals; with PyTorch 2.4 as an operator, too.
+
+Run with PyTorch 2.4 or later:  PYTHONPATH=build/release/python:tests/python DSLC_ROOT=. python3 -m unittest test_operators
+"""
+import os
+import unittest
+import warnings
+from unittest import mock
+
+import torch
+from common import refused
+
+from dslc import attention as module
+
+WIDE = 1 << 29
+BUILT = hasattr(torch.library, "custom_op")
+CASES = [(1, 4, 2, 70, 90, 64, WIDE, 0), (2, 2, 2, 130, 60, 64, WIDE, 0), (1, 2, 1, 100, 100, 40, 20, 0), (1, 2, 1, 40, 140, 128, 10, 30),
+         (1, 2, 1, 65, 33, 64, WIDE, WIDE), (1, 2, 1, 3, 0, 8, WIDE, WIDE), (1, 2, 1, 0, 3, 8, WIDE, WIDE), (1, 2, 1, 1, 1, 8, WIDE, 0)]
+
+
+def normal(*shape):
+    return torch.randn(shape).bfloat16()
+
+
+def reference(q, k, v, left, right, scale):
+    k, v = (x.repeat_interleave(q.shape[1] // x.shape[1], 1) for x in (k, v))
+    M, L = q.shape[2], k.shape[2]
+    far = torch.arange(L) - (torch.arange(M)[:, None] + L - M)
+    s = torch.where((far >= -left) & (far <= right), q @ k.transpose(2, 3) * scale, torch.tensor(-float("inf"), dtype=q.dtype))
+    lse = torch.logsumexp(s, -1)
+    some = torch.where(lse == -float("inf"), torch.zeros_like(lse), lse)
+    return torch.exp(s - some[..., None]) @ v, lse, some
+
+
+class Operators(unittest.TestCase):
+    def setUp(self):
+        torch.manual_seed(0)
+        for patch in (mock.patch.dict(os.environ, DSLC_PTXAS="none"), warnings.catch_warnings()):
+            patch.__enter__()
+            self.addCleanup(patch.__exit__, None, None, None)
+        warnings.simplefilter("ignore")
+
+    def near(self, got, wanted):
+        self.assertFalse(got.isnan().any())
+        self.assertLess((got - wanted).norm(), 0.005 * wanted.norm() + 1e-6)
+
+    def test_gradients(self):
+        for B, H, G, M, L, E, left, right in CASES:
+            with self.subTest((B, H, G, M, L, E, left, right)):
+                q, k, v, do, dl = normal(B, H, M, E), normal(B, G, L, E), normal(B, G, L, E), normal(B, H, M, E), torch.randn(B, H, M)
+                doubles = [x.double().requires_grad_() for x in (q, k, v)]
+                want, want_lse, some = reference(*doubles, left, right, E ** -0.5)
+                grads = torch.autograd.grad((want * do.double()).sum() + (some * dl).sum(), doubles)
+                o, lse = module._forward(q, k, v, None, None, None, E ** -0.5, left, right, 0.0)
+                self.near(o, want)
+                self.assertTrue(torch.allclose(lse.double(), want_lse, atol=2e-5, rtol=1e-6))
+                made = module._backward(do, dl, q, k, v, o, lse, E ** -0.5, left, right)
+                for got, wanted in zip(made, grads):
+                    self.near(got, wanted)
+
+    def test_refusals(self):
+        q, k = normal(1, 4, 7, 64), normal(1, 2, 9, 64)
+        for words, args in (("q holds torch.float32; it takes torch.bfloat16", (q.float(), k, k)),
+                            (r"q has 3 modes; it takes \(batch, heads, length, width\)", (q[0], k, k)),
+                            (r"k has shape \(1, 1, 9, 64\), and \(1, 2, 9, 64\) goes with q and v", (q, k[:, :1], k)),
+                            ("3 heads of queries cannot share 2 heads of keys", (q[:, :3], k, k)),
+                            ("keys have 300 columns and values 300", (normal(1, 1, 1, 300),) * 3),
+                            (r"bias has shape \(1, 1, 2, 9\), which does not expand to \(1, 4, 7, 9\)", (q, k, k, normal(1, 1, 2, 9))),
+                            (r"sinks has shape \(2,\) of torch.float32; it takes \(4,\)", (q, k, k, None, None, torch.zeros(2)))):
+            refused(self, lambda: module._check(*args, *(None,) * (6 - len(args))), words, ValueError)
+
+    @unittest.skipIf(BUILT, "PyTorch has operators")
+    def test_old(self):
+        refused(self, lambda: module.attention(*(normal(1, 1, 8, 8),) * 3), "operators need PyTorch 2.4 or later, this is", RuntimeError)
+
+    @unittest.skipUnless(BUILT, "operators need PyTorch 2.4")
+    def test_operator(self):
+        q, k, v = (normal(1, n, m, 64).requires_grad_() for n, m in ((4, 70), (2, 90), (2, 90)))
+        none = (None, None, None)
+        torch.library.opcheck(torch.ops.dslc.attention.default, (q, k, v, *none, 0.125, WIDE, 0, 0.0))
+        plain = [x.detach() for x in (q, k, v)]
+        more = normal(1, 1, 70, 90), torch.rand(4), torch.rand(4)
+        torch.library.opcheck(torch.ops.dslc.attention.default, (*plain, *more, 0.125, WIDE, 0, 3.0))
+        made = module.attention(*plain, causal=True, with_lse=True)
+        torch.library.opcheck(torch.ops.dslc.attention_backward.default, (made[0], made[1], *plain, *made, 0.125, WIDE, 0))
+        layer = torch.compile(lambda q, k, v: module.attention(q * 2, k, v, causal=True).relu(), fullgraph=True, backend="aot_eager")
+        grads = [torch.autograd.grad(f(q, k, v).sum(), (q, k, v)) for f in (layer, layer.__wrapped__)]
+        self.assertTrue(all(map(torch.equal, *grads)))
+        refused(self, lambda: module.attention(q, k, v, softcap=3.0), "gradients with softcap, slopes, bias or sinks", ValueError)
+        wide = normal(1, 1, 8, 192).requires_grad_()
+        refused(self, lambda: module.attention(wide, wide, wide[..., :128]), "keys have 192 columns and values 128; gradients need", ValueError)
