@@ -214,8 +214,6 @@ static Value eval_binary(Sema *s, const Node *n)
 		return report_chain(s, n);
 	if (v[0].kind == V_INT && v[1].kind == V_INT && operator_rows[n->op].ix != IX_CONST)
 		return int_binary(s, n->loc, n->op, &v[0], &v[1]);
-	number_to_tile(&v[0]);
-	number_to_tile(&v[1]);
 	if (v[0].kind == V_TENSOR && n->op == OPER_DIV)
 		return tiles_divide(s, n->loc, &v[0], &v[1]);
 	if (v[0].kind == V_MMA && n->op == OPER_MUL)
@@ -290,8 +288,6 @@ static Value call_elementwise(Sema *s, const Node *call, const EltRow *row, Valu
 					  "a size or an index is c * x + (1 - c) * y, as "
 					  "comparisons are 1 or 0; what tiles are combined with is "
 					  "an argument, x : f32");
-	for (int i = 0; i < n; i++)
-		number_to_tile(&args[i]);
 	for (int i = 0; i < n; i++)
 		if (!is_elementwise(&args[i]))
 			return rejected(s, args[i].loc, D_E0203,

@@ -313,8 +313,7 @@ static void loop_over_range(Sema *s, const Node *n)
 	const Node *range = n->kids.at[1];
 	Value lo = eval(s, range->kids.at[0]), hi = eval(s, range->kids.at[1]);
 	if (!number_wanted(s, &lo, "where a range begins") ||
-	    !number_wanted(s, &hi, "where a range ends") || !groups_bound_fits(s, &lo) ||
-	    !groups_bound_fits(s, &hi) || !one_name(s, n->kids.at[0]))
+	    !number_wanted(s, &hi, "where a range ends") || !one_name(s, n->kids.at[0]))
 		return;
 	warn_of_tail(s, &hi);
 	Op *op = loop_new(s, n, lo.ix, hi.ix);

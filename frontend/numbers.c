@@ -48,17 +48,45 @@ static const Op *number_read(const Sema *s, const Val *list, const Ix *const *ix
 	return NULL;
 }
 
+static bool names_one(const Op *op, const Ix *const *ix, int n)
+{
+	bool some = false;
+	for (int i = 0; i < op->nsym; i++)
+		for (int x = 0; x < n; x++)
+			some |= ix_uses(ix[x], op->sym[i]);
+	return some;
+}
+
+/* The outermost loop in which the integer is the same each time; NULL: it changes in each. */
+static Op *unchanged_in(const Sema *s, const Ix *const *ix, int n)
+{
+	Op *loop = NULL;
+	for (Op *up = s->block->owner; up && up->kind == OP_FOR; up = op_parent(up)) {
+		bool changes = names_one(up, ix, n);
+		for (const Op *op = up->body->first; op && !changes; op = op->next)
+			changes = names_one(op, ix, n);
+		if (changes)
+			break;
+		loop = up;
+	}
+	return loop;
+}
+
 static const Ix *number_build(Sema *s, Loc loc, const Tensor *t, const char *text,
 			      const Ix *const *ix, int n)
 {
 	const Op *read = number_read(s, t->val, ix, n);
 	if (read)
 		return ix_sym(s->ctx, read->sym[0]);
-	Op *op = build_in(s, build(s, OP_NUMBER, loc), t->val);
+	Op *loop = unchanged_in(s, ix, n), *op = build_in(s, build(s, OP_NUMBER, loc), t->val);
 	op_sym(s->kernel, op, kernel_fresh(s->kernel, t->name));
 	for (int i = 0; i < n; i++)
 		op_ix(s->kernel, op, ix[i]);
 	facts_of_op(op, &s->facts, ctx_arena(s->ctx));
+	if (loop) {
+		op_remove(op);
+		op_insert_before(loop, op);
+	}
 	vec_push(s->arena, &s->numbers, ((Number){op->sym[0], text}));
 	return ix_sym(s->ctx, op->sym[0]);
 }

@@ -141,16 +141,6 @@ bool groups_index_fits(Sema *s, const Tiling *t, int mode, const Value *at)
 	return true;
 }
 
-bool groups_bound_fits(Sema *s, const Value *v)
-{
-	const Ix *row = s->groups.row;
-	if (!row || !(ix_uses(v->ix, row->name) || ix_uses(v->ix, s->groups.group->name)))
-		return true;
-	return reject(s, v->loc, D_E0301,
-		      "not built yet: loops whose length depends on the group or its rows\n"
-		      "built are for k in gA[m], and ranges of names that the launch knows");
-}
-
 /* Copies into a buffer begin at multiples of 16 bytes, and a group anywhere. */
 bool groups_fill_fits(Sema *s, const Value *from)
 {

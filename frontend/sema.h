@@ -435,7 +435,6 @@ bool group_loop_index_fits(Sema *s, const Tiling *t, int mode, const Value *at);
 bool group_loop_fill_fits(Sema *s, const Value *from);
 void groups_begin(Sema *s, Op *op, const char *group, const char *row, const Tensor *ends);
 bool groups_index_fits(Sema *s, const Tiling *t, int mode, const Value *at);
-bool groups_bound_fits(Sema *s, const Value *v); /* of a loop */
 bool groups_fill_fits(Sema *s, const Value *from);
 /* Where tile `at` of a mode begins, in elements; NULL: open. */
 const Ix *tile_origin(Sema *s, const Tiling *t, int mode, const Ix *at);
