@@ -14,13 +14,14 @@ T, S, N = ends[-1], last[-1], H * E
 q, k, v, o = normal((T, N)), normal((S, N)), normal((S, N)), empty((T, N), "bf16")
 
 lists = [array(x, "s32") for x in (ends, last - keys, last)]
-dslc.load(source)(q, k, v, *lists, scale=E ** -0.5, out=o)
-want = np.zeros((T, H, E), np.float32)
-for b in range(len(queries)):
-    rows, own = slice(ends[b] - queries[b], ends[b]), slice(last[b] - keys[b], last[b])
-    for h in range(H):
-        columns = slice(h * E, h * E + E)
-        if keys[b]:
-            p = np.exp(f32(q)[rows, columns] @ f32(k)[own, columns].T * E ** -0.5)
-            want[rows, h] = p / p.sum(-1, keepdims=True) @ f32(v)[own, columns]
-compare("attention_packed", o, want.reshape(T, N))
+for right in (None, 0):
+    dslc.load(source, **({} if right is None else {"right": right}))(q, k, v, *lists, scale=E ** -0.5, out=o)
+    want = np.zeros((T, H, E), np.float32)
+    for b in range(len(queries)):
+        rows, own = slice(ends[b] - queries[b], ends[b]), slice(last[b] - keys[b], last[b])
+        seen = np.arange(keys[b]) <= (np.arange(queries[b])[:, None] + keys[b] - queries[b] if right == 0 else keys[b])
+        for h in range(H):
+            columns = slice(h * E, h * E + E)
+            p = np.exp(f32(q)[rows, columns] @ f32(k)[own, columns].T * E ** -0.5) * seen
+            want[rows, h] = p / np.maximum(p.sum(-1, keepdims=True), 1e-30) @ f32(v)[own, columns]
+    compare("attention_packed" if right is None else "attention_packed_causal", o, want.reshape(T, N))

@@ -18,6 +18,7 @@
 #include "base/ptrmap.h"
 #include "passes/atoms/registers.h"
 #include "passes/smem/rings.h"
+#include "passes/tile/split.h"
 #include "passes/why.h"
 
 #include <string.h>
@@ -174,6 +175,8 @@ static const char *why_not(Chain *c)
 		return "no loop multiplies values that it computes from an accumulator of wgmma";
 	if (trips_vary(c->loop) && !runs(c))
 		return "the number of iterations differs between the tiles of a CTA, and may be 0";
+	if (numbers_bound(c->k, c->loop) && attrs_get(&c->k->attrs, A_CLUSTER))
+		return "memory says how often the loop runs, and CTAs of a cluster share its slots";
 	find_late(c);
 	if (share_ring(c))
 		return "the two products load their operands into one pipeline";
