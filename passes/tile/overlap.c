@@ -55,16 +55,6 @@ static bool is_defined_in(const Op *loop, const Val *v)
 	return v->def && op_inside(v->def, loop);
 }
 
-/* Whether a name that the loop's body binds says where the op's tile begins. */
-static bool names_in_body(const Op *loop, const Op *op)
-{
-	for (const Op *let = loop->body->first; let; let = let->next)
-		for (int i = 0; op_only_names(let) && i < let->nsym; i++)
-			if (op->kind == OP_TILE && tile_named(op, let->sym[i]))
-				return true;
-	return false;
-}
-
 /* Whether all that the second product takes from the body, but A, is its own. */
 static bool stands_alone(const Chain *c)
 {
@@ -78,8 +68,6 @@ static bool stands_alone(const Chain *c)
 			if (is_late(c, op) ? is_defined_in(c->loop, v) && !own && v != a : own)
 				return false;
 		}
-		if (is_late(c, op) && names_in_body(c->loop, op))
-			return false;
 	}
 	return true;
 }
@@ -240,6 +228,47 @@ static Op *carry_operand(Chain *c)
 	return frag;
 }
 
+static bool is_op(void *user, const Op *op)
+{
+	return op == user;
+}
+
+static bool names_late(const Chain *c, const Op *let)
+{
+	for (const Op *op = let->next; op; op = op->next)
+		for (int i = 0; is_late(c, op) && i < let->nsym; i++)
+			if (tile_named(op, let->sym[i]))
+				return true;
+	return false;
+}
+
+/* A number of memory that says where a tile of the second product begins is that of the iteration
+ * before: a name of its own. */
+static void own_name(Chain *c, Op *let)
+{
+	Ctx *x = c->k->ctx;
+	Block one = {0};
+	block_copy(c->k, c->loop->body, &one, NULL, 0, is_op, let);
+	Op *own = one.first;
+	op_remove(own);
+	op_insert_after(let, own);
+	ptrmap_set(&c->late, own, c);
+	for (Op *op = own->next; op; op = op->next)
+		for (int i = 0; is_late(c, op) && i < op->nix; i++)
+			for (int s = 0; s < let->nsym; s++)
+				op->ix[i] = ix_subst(x, op->ix[i], let->sym[s],
+						     ix_sym(x, own->sym[s]));
+}
+
+static void own_names(Chain *c)
+{
+	for (Op *op = c->loop->body->last, *prev; op; op = prev) {
+		prev = op->prev;
+		if (op_only_names(op) && !is_late(c, op) && names_late(c, op))
+			own_name(c, op);
+	}
+}
+
 static void delay(Chain *c, Op *op)
 {
 	Ctx *x = c->k->ctx;
@@ -278,6 +307,7 @@ static void overlap(Chain *c)
 	Ctx *x = c->k->ctx;
 	const Ix *lo = IX(c->loop, FROM), *hi = IX(c->loop, TO), *one = ix_const(x, 1);
 	Op *frag = carry_operand(c);
+	own_names(c);
 	copy_after(c, runs(c) ? frag : fill_operand(c, frag), lo, is_early_op);
 	copy_after(c, c->loop, ix_sub(x, hi, one), is_late_op);
 	move_late(c);
