@@ -205,16 +205,20 @@ static bool reduces_groups(const Op *op)
 	return val_extent(op->out, 1) > 1 && val_extent(op->out, 1) < val_extent(IN(op, X).val, 1);
 }
 
-/* Beside an mma a row lies in the lanes of one warp, which can exchange registers; columns, and
- * without an mma rows, lie in several warps, which exchange what they have of them (exchange.c). */
+/* Beside an mma a row lies in the lanes of one warp, which can exchange registers, or of two
+ * warpgroups side by side; columns, and without an mma rows, lie in several warps. They exchange
+ * what they have of them through shared memory (exchange.c). */
 static void check_rows(Kernel *k, const Op *op)
 {
 	enum { MOST = 16, LANES = 32 };
 	TvExchange all[MOST];
 	bool rows = val_extent(op->out, 0) > 1 || reduces_groups(op);
-	int n = !rows ? 0 : tv_exchanges(IN(op, X).val->type, op->out->type, all, MOST);
+	int n = !rows ? 0 : tv_exchanges(IN(op, X).val->type, op->out->type, all, MOST), across = 0;
 	for (int i = 0; i < n; i++)
-		if (all[i].step >= LANES) {
+		across += all[i].step >= LANES;
+	for (int i = 0; i < n; i++)
+		if (all[i].step >= LANES &&
+		    (across > 1 || all[i].step != GROUP_THREADS || reduces_groups(op))) {
 			diag(k->ctx, op->loc, D_E0405,
 			     "a %s of this tile lies in the registers of several warps, and "
 			     "shuffles exchange within one\n"

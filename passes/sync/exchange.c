@@ -78,7 +78,7 @@ Op *sync_meeting(Kernel *k, const Op *op, bool own)
 	return meet;
 }
 
-static bool is_meeting(const Op *op, const Op *like)
+bool sync_is_meeting(const Op *op, const Op *like)
 {
 	return op->kind == like->kind && (!op->nix || IX(op, NUMBER) == IX(like, NUMBER));
 }
@@ -104,7 +104,7 @@ void sync_exchange(Kernel *k, const Op *ring)
 			if (written)
 				op_insert_before(op, sync_meeting(k, op, own));
 			written = false;
-		} else if (is_meeting(op, like)) { /* of another ring */
+		} else if (sync_is_meeting(op, like)) { /* of another ring */
 			written = false;
 		}
 	}

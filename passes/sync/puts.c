@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* puts.c - slots that threads write from registers, for an mma: generic writes by all, then reads
  * by all, each of whatever any has written.
- *     before a write   all meet, unless nothing has read the slot: every warp has waited for the
- *                      groups that read it, since none stays in flight (wgmma_inflight.c)
+ *     before a write   all meet, unless nothing has read the slot, or all have met since: every
+ *                      warp has waited for the groups that read it, since none stays in flight
+ *                      (wgmma_inflight.c)
  *     after it         each fences its writes for the async proxy, where that reads them; all meet
  *     store.shared %sP[0], %p ; mma.wgmma %acc, %sP[0], %sV[k]
  * ->  bar.sync; store.shared; fence.proxy.async; bar.sync; mma.wgmma; wgmma.wait n=0 */
@@ -84,6 +85,18 @@ static void say_threads(Kernel *k, const Op *put, bool own, bool async)
 	why_put(k, IN(put, TO).val->name, own ? GROUP_THREADS : all, async);
 }
 
+/* Whether all meet in the iteration before they write, which none of them has read in it. */
+static bool meet_before(const Op *put, const char *ring, const Op *like)
+{
+	bool meet = false;
+	for (const Op *op = put->block->first; op != put; op = op_next(op)) {
+		if (op_touches(op, ring, READS))
+			return false;
+		meet |= op->block == put->block && sync_is_meeting(op, like);
+	}
+	return meet;
+}
+
 void sync_puts(Kernel *k, const Op *ring)
 {
 	const char *name = ring->sym[0];
@@ -98,8 +111,9 @@ void sync_puts(Kernel *k, const Op *ring)
 		bool again = follows_reads(op, name);
 		if (cond)
 			put_where(k, op, cond);
-		if (again)
-			op_insert_before(op, sync_meeting(k, op, own));
+		Op *meeting = sync_meeting(k, op, own);
+		if (again && !meet_before(op, name, meeting))
+			op_insert_before(op, meeting);
 		if (async)
 			op = op_after(k, op, OP_FENCE_ASYNC);
 		Op *meet = sync_meeting(k, op, own);

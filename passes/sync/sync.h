@@ -75,6 +75,7 @@ void sync_puts(Kernel *k, const Op *ring);
 /* exchange.c: all that write and read the buffer, after what they do in front of op; own: those of
  * a warpgroup */
 Op *sync_meeting(Kernel *k, const Op *op, bool own);
+bool sync_is_meeting(const Op *op, const Op *like); /* of the same threads */
 
 bool sync_staging(Kernel *k, const Op *ring); /* false: it is none */
 Op *sync_meet_group(Kernel *k, Loc loc);      /* the threads of a warpgroup; stands nowhere yet */

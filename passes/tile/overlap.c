@@ -256,8 +256,8 @@ static void own_name(Chain *c, Op *let)
 	for (Op *op = own->next; op; op = op->next)
 		for (int i = 0; is_late(c, op) && i < op->nix; i++)
 			for (int s = 0; s < let->nsym; s++)
-				op->ix[i] = ix_subst(x, op->ix[i], let->sym[s],
-						     ix_sym(x, own->sym[s]));
+				op->ix[i] =
+					ix_subst(x, op->ix[i], let->sym[s], ix_sym(x, own->sym[s]));
 }
 
 static void own_names(Chain *c)
