@@ -213,13 +213,10 @@ static void map_facts(Fill *f, const KMap *map, const Ix *const *dims, const Ix 
 {
 	IxFacts facts = kernel_facts(f->k);
 	const char *name = f->d->args[map->arg].name;
-	int64_t lo, hi;
-	for (int i = 0; i < map->rank; i++) {
-		ix_range(dims[i], facts, &lo, &hi);
-		if (hi > INT32_MAX)
+	for (int i = 0; i < map->rank; i++)
+		if (ix_most(dims[i], facts) > INT32_MAX)
 			add_fact(f, below(f->c, dims[i], INT64_C(1) << 31), NULL, name,
 				 "TMA coordinates are 32-bit (PTX ISA, cp.async.bulk.tensor)");
-	}
 	const Ix *row = ix_mul(f->c, dims[0], ix_const(f->c, elem_rows[map->elem].bits / 8));
 	if (map->store && ix_divisor(row, facts) % 16)
 		add_fact(f, multiple(f->c, row, 16), NULL, name,
@@ -228,8 +225,7 @@ static void map_facts(Fill *f, const KMap *map, const Ix *const *dims, const Ix 
 		if (ix_divisor(bytes[i], facts) % 16 && !map->copy)
 			add_fact(f, multiple(f->c, bytes[i], 16), NULL, name,
 				 "TMA byte strides are multiples of 16 (PTX ISA, tensor maps)");
-		ix_range(bytes[i], facts, &lo, &hi);
-		if (hi >= INT64_C(1) << 40)
+		if (ix_most(bytes[i], facts) >= INT64_C(1) << 40)
 			add_fact(f, below(f->c, bytes[i], INT64_C(1) << 40), NULL, name,
 				 "TMA byte strides are below 2^40 (PTX ISA, tensor maps)");
 	}

@@ -343,14 +343,14 @@ static void learn(Sema *s, const Ix *x)
 /* Two sides that have no number in common: N % 8 == 16. */
 static bool never(Sema *s, const Ix *x)
 {
-	int64_t lo[2], hi[2], known;
+	int64_t known;
+	IxFacts facts = kernel_facts(s->kernel);
 	if (x->kind == IX_AND)
 		return never(s, x->a) || never(s, x->b);
 	if (x->kind != IX_EQ)
 		return ix_is_const(x, &known) && !known;
-	ix_range(x->a, kernel_facts(s->kernel), &lo[0], &hi[0]);
-	ix_range(x->b, kernel_facts(s->kernel), &lo[1], &hi[1]);
-	return lo[0] > hi[1] || lo[1] > hi[0];
+	return ix_least(x->a, facts) > ix_most(x->b, facts) ||
+	       ix_least(x->b, facts) > ix_most(x->a, facts);
 }
 
 static void condition(Sema *s, const Node *n)

@@ -152,13 +152,10 @@ static int group_names(Sema *s, Op *op, const Node *names, const Tiling *t, cons
 
 static void grid_has_tiles(Sema *s, const Op *grid, const Tensor *of)
 {
-	int64_t lo, hi;
-	for (int i = 0; i < grid->nix; i++) {
-		ix_range(grid->ix[i], kernel_facts(s->kernel), &lo, &hi);
-		if (hi < 1)
+	for (int i = 0; i < grid->nix; i++)
+		if (ix_most(grid->ix[i], kernel_facts(s->kernel)) < 1)
 			reject(s, grid->loc, D_E0311, "the where clauses leave no tile of '%s'",
 			       of->name);
-	}
 }
 
 static void grid(Sema *s, const Node *n)

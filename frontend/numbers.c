@@ -120,10 +120,8 @@ Value number_index(Sema *s, Loc loc, const Value *tensor, const Value *at, int n
 	for (int i = 0; i < n; i++) {
 		const Layout *mode = layout_mode(c, t->layout, i);
 		const Ix *extent = layout_size(c, mode);
-		int64_t lo, hi;
-		ix_range(at[i].ix, facts_seen(&s->facts), &lo, &hi);
 		ix[0] = ix_add(c, ix[0], layout_at(c, mode, at[i].ix));
-		if (lo < 0)
+		if (ix_least(at[i].ix, facts_seen(&s->facts)) < 0)
 			ix[all++] = ix_new(c, IX_LE, ix_const(c, 0), at[i].ix);
 		ix[all++] = ix_new(c, IX_LT, at[i].ix, extent);
 		note_extent(s, at[i].ix, extent);
@@ -206,18 +204,11 @@ bool is_from_memory(const Sema *s, const Ix *x)
 	return some;
 }
 
-static void narrow(void *user, const char *name)
-{
-	kernel_sym(user, name, INT64_MIN, NUMBERED, 1);
-}
-
 /* x where it is one of so many, else the one after the last. */
 static const Ix *held(Sema *s, const Ix *x, const Ix *tiles)
 {
 	Ctx *c = s->ctx;
-	int64_t lo, hi;
-	ix_range(x, facts_seen(&s->facts), &lo, &hi);
-	if (lo < 0)
+	if (ix_least(x, facts_seen(&s->facts)) < 0)
 		x = ix_new(c, IX_MAX, x, ix_mul(c, ix_new(c, IX_LT, x, ix_const(c, 0)), tiles));
 	return ix_new(c, IX_MIN, x, tiles);
 }
@@ -227,7 +218,7 @@ const Ix *number_tile(Sema *s, const Tiling *t, int mode, const Ix *at)
 	const Ix *tiles = tiles_count(s, t, mode), *each = ix_const(s->ctx, t->extent[mode]);
 	bool plain = false;
 	note_extent(s, at, ix_ceil_div(s->ctx, tiling_extent(s, t, mode), each));
-	ix_names(tiling_extent(s, t, mode), narrow, s->kernel);
+	kernel_syms_most(s->kernel, tiling_extent(s, t, mode), NUMBERED);
 	for (const Bounded *b = s->bounded; b; b = b->up)
 		plain |= at == b->name;
 	return plain ? at : held(s, at, tiles);

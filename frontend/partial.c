@@ -60,11 +60,8 @@ static const Ix *first_part(const Span *p)
 
 static bool is_whole(Sema *s, const Span *p)
 {
-	int64_t lo, hi;
-	if (!p->tile)
-		return true;
-	ix_range(first_part(p), facts_seen(&s->facts), &lo, &hi);
-	return hi <= extent_of(p->tile->out->type, p->mode);
+	return !p->tile || ix_most(first_part(p), facts_seen(&s->facts)) <=
+				   extent_of(p->tile->out->type, p->mode);
 }
 
 /* Along rows that indices name, the tile has as much as the tile of indices. */

@@ -308,15 +308,15 @@ static void refuse_empty_rows(Sema *s, const Tile *to, const Ix *tiles, Loc loc)
 static void fill_empty_rows(Sema *s, const Tile *to, Loc loc)
 {
 	Op *op = s->grid_op;
-	int64_t lo, hi;
 	for (int i = s->groups.row ? OF_GROUPS : 0; i < op->nsym; i++) {
 		bool named = false;
 		for (int j = 0; j < to->tiling->rank; j++)
 			named |= to->at[j] == ix_sym(s->ctx, op->sym[i]);
-		ix_range(op->ix[i], facts_seen(&s->facts), &lo, &hi);
-		if (!named && lo < 1 && s->mma_loc.src >= 0)
+		if (named || ix_least(op->ix[i], facts_seen(&s->facts)) >= 1)
+			continue;
+		if (s->mma_loc.src >= 0)
 			refuse_empty_rows(s, to, op->ix[i], loc);
-		else if (!named && lo < 1)
+		else
 			op->ix[i] = ix_const(s->ctx, 1);
 	}
 }

@@ -82,9 +82,7 @@ const Ix *tiles_count(Sema *s, const Tiling *t, int mode)
 
 bool one_tile_along(Sema *s, const Tiling *t, int mode)
 {
-	int64_t lo, hi;
-	ix_range(tiles_count(s, t, mode), facts_seen(&s->facts), &lo, &hi);
-	return hi <= 1;
+	return ix_most(tiles_count(s, t, mode), facts_seen(&s->facts)) <= 1;
 }
 
 bool tiling_repeats(Sema *s, const Tiling *t, int mode)
@@ -317,21 +315,19 @@ static bool report_others(Sema *s, const Tiling *t, int mode, const Value *at)
 /* A number that none of the mode's tiles has, whatever its extent is: it would read zeros. */
 static bool is_beyond(Sema *s, const Tiling *t, int mode, const Value *at)
 {
-	int64_t tile, lo, hi;
-	ix_range(tiles_count(s, t, mode), facts_seen(&s->facts), &lo, &hi);
-	if (!ix_is_const(at->ix, &tile) || tile < hi || !tile)
+	int64_t tile, most = ix_most(tiles_count(s, t, mode), facts_seen(&s->facts));
+	if (!ix_is_const(at->ix, &tile) || tile < most || !tile)
 		return false;
 	reject(s, at->loc, D_E0211,
 	       "tile %" PRId64 " of mode %d of '%s' lies beyond its end, for all sizes\n"
 	       "tiles count from 0: the last that there can be is %" PRId64,
-	       tile, mode, t->tensor->name, hi > 0 ? hi - 1 : 0);
+	       tile, mode, t->tensor->name, most > 0 ? most - 1 : 0);
 	return true;
 }
 
 /* Origins are 32-bit for TMA, whatever the expression. */
 static bool origin_fits(Sema *s, const Tiling *t, int mode, const Value *at)
 {
-	int64_t lo, hi;
 	if (!groups_index_fits(s, t, mode, at))
 		return false;
 	if (at->ix == s->along.name)
@@ -341,13 +337,12 @@ static bool origin_fits(Sema *s, const Tiling *t, int mode, const Value *at)
 	const Ix *origin = tile_origin(s, t, mode, at->ix);
 	if (tiling_begins(t, mode)) /* its tiles have rows of the tensor */
 		origin = ix_sub(s->ctx, origin, t->first);
-	ix_range(origin, facts_seen(&s->facts), &lo, &hi);
 	bool each = at->coord && at->ix->kind == IX_SYM && is_one_a_tile(s, t, mode, at->coord);
-	if (each || (lo >= 0 && hi <= INT32_MAX))
+	if (each || ix_within(origin, facts_seen(&s->facts), 0, INT32_MAX))
 		return true;
 	if (counts_others(s, t, mode, at->coord))
 		return report_others(s, t, mode, at);
-	return report_origin(s, t, mode, at, lo < 0);
+	return report_origin(s, t, mode, at, ix_least(origin, facts_seen(&s->facts)) < 0);
 }
 
 /* Elements for each of the tiles that the index counts: the launcher checks that there are as many,

@@ -33,15 +33,14 @@ static Value view_new(Sema *s, const Value *of, Window w)
 /* A range that begins where names of the grid and of loops say; its length is a number. */
 static bool view_moves(Sema *s, const Node *n, const Ix *from, const Ix *to, int mode, Window *w)
 {
-	int64_t extent, lo, hi;
+	int64_t extent;
 	const Ix *length = ix_simplify(s->ctx, ix_sub(s->ctx, to, from), facts_seen(&s->facts));
 	if (!s->kernel || !ix_is_const(length, &extent))
 		return reject(s, n->loc, D_E0203,
 			      "how long a range of a view is, is known only at run time\n"
 			      "write a number of rows or columns from there on, m * 64 .. m * 64 + "
 			      "64");
-	ix_range(from, facts_seen(&s->facts), &lo, &hi);
-	if (extent < 1 || lo < 0 || hi > w->n[mode] - extent)
+	if (extent < 1 || !ix_within(from, facts_seen(&s->facts), 0, w->n[mode] - extent))
 		return reject(s, n->loc, D_E0211,
 			      "this range may lie outside 0..%" PRId64 " of the view", w->n[mode]);
 	if (w->begin)

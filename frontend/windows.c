@@ -38,20 +38,14 @@ static int rows_mode(Sema *s, const Tiling *t)
 	int mode = 0;
 	bool some = false, many = false;
 	for (int i = 0; i < t->rank; i++) {
-		int64_t lo, hi;
-		ix_range(tiles_count(s, t, i), facts_seen(&s->facts), &lo, &hi);
-		if (t->extent[i] == 1 || many || (some && hi <= 1))
+		bool one = one_tile_along(s, t, i);
+		if (t->extent[i] == 1 || many || (some && one))
 			continue;
 		mode = i;
 		some = true;
-		many = hi > 1;
+		many = !one;
 	}
 	return mode;
-}
-
-static void narrow(void *user, const char *name)
-{
-	kernel_sym(user, name, INT64_MIN, WINDOWED, 1);
 }
 
 static const Ix *row_held(Sema *s, const Ix *x, const Ix *rows)
@@ -78,7 +72,7 @@ Value tiles_from(Sema *s, const Node *n)
 	if (!has_window(s, &v, t->along))
 		return value_bad();
 	const Ix *rows = tiling_extent(s, t, t->along);
-	ix_names(rows, narrow, s->kernel);
+	kernel_syms_most(s->kernel, rows, WINDOWED);
 	t->first = row_held(s, lo.ix, rows);
 	t->last = row_held(s, hi.ix, rows);
 	v.tiling = t;

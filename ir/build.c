@@ -129,6 +129,22 @@ void kernel_sym(Kernel *k, const char *name, int64_t lo, int64_t hi, int64_t div
 	vec_push(open_arena(k), &k->syms, ((IxFact){name, lo, hi, div}));
 }
 
+typedef struct {
+	Kernel *k;
+	int64_t hi;
+} Most;
+
+static void hold_name(void *user, const char *name)
+{
+	Most *m = user;
+	kernel_sym(m->k, name, INT64_MIN, m->hi, 1);
+}
+
+void kernel_syms_most(Kernel *k, const Ix *x, int64_t hi)
+{
+	ix_names(x, hold_name, &(Most){k, hi});
+}
+
 void kernel_fact(Kernel *k, const Ix *cond, const char *text, const char *rule, Loc loc)
 {
 	vec_push(open_arena(k), &k->facts,
@@ -155,10 +171,8 @@ bool op_is_of_groups(const Op *op)
 IxFact groups_fact(const Op *op, int i, IxFacts known)
 {
 	enum { GROUP, FIRST, LAST, BEFORE };
-	int64_t lo, groups, rows, tile = attrs_int(&op->attrs, A_ROWS, 1), most;
-	ix_range(IX(op, GROUPS), known, &lo, &groups);
-	ix_range(IX(op, ROWS), known, &lo, &rows);
-	if (__builtin_add_overflow(rows / tile, groups, &most))
+	int64_t groups = ix_most(IX(op, GROUPS), known), rows = ix_most(IX(op, ROWS), known), most;
+	if (__builtin_add_overflow(rows / attrs_int(&op->attrs, A_ROWS, 1), groups, &most))
 		most = INT64_MAX;
 	if (op->kind == OP_GROUPS_AT)
 		most = rows;
@@ -169,8 +183,7 @@ IxFact groups_fact(const Op *op, int i, IxFacts known)
 
 IxFact ticket_fact(const Op *op, IxFacts known)
 {
-	int64_t lo, tiles;
-	ix_range(IX(op, TILES), known, &lo, &tiles);
+	int64_t tiles = ix_most(IX(op, TILES), known);
 	return (IxFact){op->sym[0], 0, tiles - (op->kind == OP_TICKET_AT && tiles > 0), 1};
 }
 
@@ -186,17 +199,17 @@ void facts_of_op(const Op *op, FactList *v, Arena *a)
 				facts_add(v, a, (IxFact){op->sym[i], INT64_MIN, INT64_MAX, 1});
 				continue;
 			}
-			ix_range(IX(op, FROM), known, &from, &hi);
-			ix_range(IX(op, TO), known, &lo, &to);
+			from = ix_least(IX(op, FROM), known);
+			to = ix_most(IX(op, TO), known);
 			facts_add(v, a, (IxFact){op->sym[i], from, to > from ? to - 1 : from, 1});
 		} else if (op->kind == OP_FOR_RING) {
 			int64_t last[3] = {0, attrs_int(&op->attrs, A_SLOTS, 1) - 1, 1};
-			ix_range(IX(op, FROM), known, &from, &hi);
-			ix_range(IX(op, TO), known, &lo, &to);
+			from = ix_least(IX(op, FROM), known);
+			to = ix_most(IX(op, TO), known);
 			last[0] = to > from ? to - 1 : from;
 			facts_add(v, a, (IxFact){op->sym[i], i ? 0 : from, last[i], 1});
 		} else if (op->kind == OP_GRID) {
-			ix_range(op->ix[i], known, &lo, &to);
+			to = ix_most(op->ix[i], known);
 			facts_add(v, a, (IxFact){op->sym[i], 0, to > 0 ? to - 1 : 0, 1});
 		} else if (op->kind == OP_LET) {
 			int64_t div = ix_divisor(IX(op, VALUE), known);

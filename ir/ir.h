@@ -458,7 +458,8 @@ Val *kernel_workspace(Kernel *k, const char *name, const Type *t);
 void kernel_arg_inout(Kernel *k, const Val *arg);
 void kernel_arg_constant(Kernel *k, const Val *arg);
 void kernel_sym(Kernel *k, const char *name, int64_t lo, int64_t hi,
-		int64_t div); /* adds or narrows */
+		int64_t div);                              /* adds or narrows */
+void kernel_syms_most(Kernel *k, const Ix *x, int64_t hi); /* each name of x is at most that */
 void kernel_fact(Kernel *k, const Ix *cond, const char *text, const char *rule, Loc loc);
 IxFacts kernel_facts(const Kernel *k); /* what is known of every name: arguments, hardware, loops */
 /* The same while a kernel grows: at first of all but its ops, then of each op that is added. */

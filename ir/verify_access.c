@@ -33,9 +33,7 @@ static const Ix *stride_of(const Access *a, int m)
 
 static int64_t least(const Access *a, const Ix *x)
 {
-	int64_t lo, hi;
-	ix_range(simple(a, x), (IxFacts){.at = a->s->facts.at, .n = a->s->facts.n}, &lo, &hi);
-	return lo;
+	return ix_least(simple(a, x), (IxFacts){.at = a->s->facts.at, .n = a->s->facts.n});
 }
 
 static bool divides(const Access *a, int64_t n, const Ix *x)

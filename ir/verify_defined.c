@@ -51,9 +51,8 @@ static const Ix *opposite(const Paths *p, const Ix *x)
 /* Whether x, less y if there is one, is never below 0; each is what a comparison says of that. */
 static bool is_natural(const Paths *p, const Ix *x, const Ix *y)
 {
-	int64_t lo, hi;
-	ix_range(ix_simplify(p->c, y ? ix_sub(p->c, x, y) : x, p->facts), p->facts, &lo, &hi);
-	return lo >= 0;
+	x = ix_simplify(p->c, y ? ix_sub(p->c, x, y) : x, p->facts);
+	return ix_least(x, p->facts) >= 0;
 }
 
 /* What is no less than 0 where a comparison holds; NULL: no one thing. */

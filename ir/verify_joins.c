@@ -39,12 +39,10 @@ static bool is_of_group(const Kernel *k, const Op *grid, const Op *tile)
 static const char *shared_by(const Kernel *k, const Op *grid, const Op *tile)
 {
 	bool together = grid->nin && tile && is_of_group(k, grid, tile);
-	for (int i = together ? 3 : 0; i < grid->nsym && i < grid->nix; i++) {
-		int64_t lo, hi;
-		ix_range(grid->ix[i], kernel_facts(k), &lo, &hi);
-		if (hi > 1 && !(tile && tells_apart(k, tile, grid->sym[i])))
+	for (int i = together ? 3 : 0; i < grid->nsym && i < grid->nix; i++)
+		if (ix_most(grid->ix[i], kernel_facts(k)) > 1 &&
+		    !(tile && tells_apart(k, tile, grid->sym[i])))
 			return grid->sym[i];
-	}
 	return NULL;
 }
 

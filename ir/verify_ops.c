@@ -220,9 +220,7 @@ static const char *rule_ring(const Kernel *k, const Op *op)
 /* It is 0 or 1. */
 static bool is_condition(const Ix *x)
 {
-	int64_t lo, hi;
-	ix_range(x, (IxFacts){0}, &lo, &hi);
-	return lo >= 0 && hi <= 1;
+	return ix_within(x, (IxFacts){0}, 0, 1);
 }
 
 static const char *rule_number(const Kernel *k, const Op *op)

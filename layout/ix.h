@@ -58,7 +58,10 @@ const Ix *ix_simplify(Ctx *c, const Ix *x, IxFacts facts);
 const Ix *ix_simplify_by(Ctx *c, const Ix *x, IxFacts facts, uint64_t *applied);
 const char *ix_rule_theorem(int rule);
 void ix_range(const Ix *x, IxFacts facts, int64_t *lo, int64_t *hi); /* sound, saturating */
-int64_t ix_divisor(const Ix *x, IxFacts facts);                      /* 0 for the constant 0 */
+int64_t ix_least(const Ix *x, IxFacts facts);                        /* its two ends */
+int64_t ix_most(const Ix *x, IxFacts facts);
+bool ix_within(const Ix *x, IxFacts facts, int64_t lo, int64_t hi);
+int64_t ix_divisor(const Ix *x, IxFacts facts); /* 0 for the constant 0 */
 
 const Ix *ix_subst(Ctx *c, const Ix *x, const char *name, const Ix *by);
 bool ix_uses(const Ix *x, const char *name);

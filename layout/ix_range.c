@@ -216,6 +216,21 @@ void ix_range(const Ix *x, IxFacts facts, int64_t *lo, int64_t *hi)
 	*hi = r.hi;
 }
 
+int64_t ix_least(const Ix *x, IxFacts facts)
+{
+	return range_of(x, facts).lo;
+}
+
+int64_t ix_most(const Ix *x, IxFacts facts)
+{
+	return range_of(x, facts).hi;
+}
+
+bool ix_within(const Ix *x, IxFacts facts, int64_t lo, int64_t hi)
+{
+	return ix_least(x, facts) >= lo && ix_most(x, facts) <= hi;
+}
+
 /* ------------------------------------------------------------------ divisors */
 static int64_t lcm_or(int64_t a, int64_t b)
 {

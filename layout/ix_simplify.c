@@ -55,13 +55,6 @@ static const Ix *quotient_exact(Ctx *c, const Ix *x, const Ix *b)
 	return k == 1 ? q : NULL;
 }
 
-static bool in_range(const Ix *x, IxFacts facts, int64_t lo, int64_t hi)
-{
-	int64_t l, h;
-	ix_range(x, facts, &l, &h);
-	return l >= lo && h <= hi;
-}
-
 static bool is_multiple(const Ix *x, IxFacts facts, int64_t k)
 {
 	return k > 0 && ix_divisor(x, facts) % k == 0;
@@ -105,7 +98,8 @@ static bool split_small(Ctx *c, const Ix *x, IxFacts facts, int64_t k, const Ix 
 	ix_terms(c, x, &ts);
 	for (int i = 0; i < ts.n; i++) {
 		int64_t g = gcd64(ix_divisor(ts.at[i].x, facts), k);
-		if (g > 1 && split(c, x, facts, g, big, small) && in_range(*small, facts, 0, g - 1))
+		if (g > 1 && split(c, x, facts, g, big, small) &&
+		    ix_within(*small, facts, 0, g - 1))
 			return true;
 	}
 	return false;

@@ -97,13 +97,12 @@ static int64_t least_gap(Ctx *c, const Ix *a, const Ix *b)
 {
 	Known k = {.c = c};
 	IxFacts given = layout_facts(c);
-	int64_t lo, hi;
 	ArenaMark mark = arena_mark(ctx_tmp(c));
 	const Ix *gap = ix_plain(c, ix_sub(c, b, a));
 	for (int i = 0; i < given.n; i++)
 		vec_push(ctx_tmp(c), &k.facts, given.at[i]);
 	ix_names(gap, name_positive, &k);
-	ix_range(gap, (IxFacts){.at = k.facts.at, .n = k.facts.n}, &lo, &hi);
+	int64_t lo = ix_least(gap, (IxFacts){.at = k.facts.at, .n = k.facts.n});
 	arena_release(ctx_tmp(c), mark);
 	return lo;
 }

@@ -67,15 +67,14 @@ static const Ix *turn_at(const Kernel *k, const Op *at)
 	Ctx *c = k->ctx;
 	const Ix *turn = ix_int(k, 0), *each = ix_int(k, 1);
 	for (const Op *loop = loop_around(at); loop; loop = loop_around(loop)) {
-		int64_t least, most;
 		const Ix *trips = ix_sub(c, IX(loop, TO), IX(loop, FROM));
 		const Ix *here = ix_sub(c, ix_sym(c, loop->sym[0]), IX(loop, FROM));
 		for (const Op *up = loop_around(loop); up; up = loop_around(up))
 			if (varies_in(trips, up))
 				return NULL;
-		ix_range(trips, kernel_facts(k), &least, &most);
+		bool never_less = ix_least(trips, kernel_facts(k)) >= 0;
 		turn = ix_add(c, turn, ix_mul(c, here, each));
-		each = ix_mul(c, each, least < 0 ? ix_new(c, IX_MAX, trips, ix_int(k, 0)) : trips);
+		each = ix_mul(c, each, never_less ? trips : ix_new(c, IX_MAX, trips, ix_int(k, 0)));
 	}
 	return turn;
 }

@@ -26,12 +26,10 @@ static const Ix *both_of(const Kernel *k, const Ix *a, const Ix *b)
 static Span without_wrap(Mask *m, Span s)
 {
 	Kernel *k = m->k;
-	int64_t lo, hi, none;
-	ix_range(s.lo, kernel_facts(k), &lo, &none);
-	ix_range(s.hi, kernel_facts(k), &none, &hi);
-	if (lo < INT32_MIN)
+	IxFacts facts = kernel_facts(k);
+	if (ix_least(s.lo, facts) < INT32_MIN)
 		m->fits = both_of(k, m->fits, ix_new(k->ctx, IX_LE, ix_int(k, INT32_MIN), s.lo));
-	if (hi > INT32_MAX)
+	if (ix_most(s.hi, facts) > INT32_MAX)
 		m->fits = both_of(k, m->fits, ix_new(k->ctx, IX_LE, s.hi, ix_int(k, INT32_MAX)));
 	return s;
 }

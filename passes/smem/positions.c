@@ -29,10 +29,9 @@ static Place walk_block(const Walk *w, Block *b, Place p);
 /* ------------------------------------------------------------------ iterations */
 static const Ix *trips_of(const Walk *w, const Op *loop)
 {
-	int64_t lo, hi;
 	const Ix *trips = ix_sub(w->k->ctx, IX(loop, TO), IX(loop, FROM));
-	ix_range(trips, w->facts, &lo, &hi);
-	return lo >= 0 ? trips : ix_new(w->k->ctx, IX_MAX, trips, ix_int(w->k, 0));
+	bool never_less = ix_least(trips, w->facts) >= 0;
+	return never_less ? trips : ix_new(w->k->ctx, IX_MAX, trips, ix_int(w->k, 0));
 }
 
 static bool is_bound_in(const Op *loop, const char *name)

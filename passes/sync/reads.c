@@ -66,9 +66,7 @@ static Op *arrive_if(const Sync *s, Loc loc, const Ix *cond, const Ix *at)
 /* Whether anyone waits until position at has been read. */
 static bool is_filled_again(const Sync *s, const Ix *at)
 {
-	int64_t lo, hi;
-	ix_range(at, s->facts, &lo, &hi);
-	return s->last >= s->slots && s->last - s->slots >= lo;
+	return s->last >= s->slots && s->last - s->slots >= ix_least(at, s->facts);
 }
 
 /* Whether the ring goes on after the loop: in a loop around it, or in what follows. */

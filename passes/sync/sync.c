@@ -133,9 +133,7 @@ static void by_one_thread(Kernel *k, Op *first, Op *last)
 
 bool on_first_lap(IxFacts facts, const Ix *at, int64_t slots)
 {
-	int64_t lo, hi;
-	ix_range(at, facts, &lo, &hi);
-	return lo >= 0 && hi < slots;
+	return ix_within(at, facts, 0, slots - 1);
 }
 
 /* Lanes copy beside it, and all of them have waited for the slot. */
@@ -238,12 +236,11 @@ static Val *barrier_new(Kernel *k, const Op *ring, const char *what, int count)
 
 static int64_t last_write(const Sync *s)
 {
-	int64_t last = -1, lo, hi;
+	int64_t last = -1;
 	for (const Op *op = kernel_first(s->k); op; op = op_next(op)) {
-		if (!sync_fill_at(s, op))
-			continue;
-		ix_range(sync_fill_at(s, op), s->facts, &lo, &hi);
-		last = hi > last ? hi : last;
+		const Ix *at = sync_fill_at(s, op);
+		int64_t most = at ? ix_most(at, s->facts) : -1;
+		last = most > last ? most : last;
 	}
 	return last;
 }

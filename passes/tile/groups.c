@@ -10,12 +10,8 @@
 #include "passes/tile/tiles.h"
 
 enum { GROUP, ROW, LAST, BEFORE };
-
 /* So many that a tensor map of them can be clipped at the end of each group (ir/modes.c). */
-static void narrow_rows(void *user, const char *name)
-{
-	kernel_sym(user, name, INT64_MIN, (1 << 30) - BEYOND, 1);
-}
+enum { MOST_ROWS = (1 << 30) - BEYOND };
 
 /* Of a block: a cluster's tiles along m are of one group, and the last may lie after it. */
 static int64_t rows_of(const Plane *p)
@@ -87,7 +83,7 @@ void groups_tiles(Here h, const Plane *p, Op *grid)
 	Ctx *c = h.k->ctx;
 	bool turns = attrs_int(&h.k->attrs, A_PERSISTENT, 0);
 	const Ix *most = ix_mul(c, heights(h, p), p->extent[1]);
-	ix_names(IX(grid, ROWS), narrow_rows, h.k);
+	kernel_syms_most(h.k, IX(grid, ROWS), MOST_ROWS);
 	tiles_launch(h, p, turns ? ix_new(c, IX_MIN, most, tiles_at_once(h.k, p)) : most);
 	tiles_limit(h.k, most, grid->loc);
 	Op *count = of_groups(h, p, OP_GROUPS_COUNT);
@@ -127,7 +123,7 @@ void groups_read_first(Kernel *k)
 		first = first->next;
 	for (Op *op = kernel_find(k, OP_GROUPS_AT), *next; op; op = next) {
 		next = op_find_next(op, OP_GROUPS_AT);
-		ix_names(IX(op, ROWS), narrow_rows, k);
+		kernel_syms_most(k, IX(op, ROWS), MOST_ROWS);
 		if (turns)
 			continue;
 		for (const Op *up = op->prev; up; up = up->prev)

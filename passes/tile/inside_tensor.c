@@ -9,11 +9,11 @@
 /* By its range, or by the let or the end of the loop that names it. */
 static bool at_most(const Kernel *k, const Ix *x, const Ix *most)
 {
-	int64_t lo, hi;
 	IxFacts facts = kernel_facts(k);
-	ix_range(ix_simplify(k->ctx, ix_sub(k->ctx, most, x), facts), facts, &lo, &hi);
-	if (lo >= 0 || x->kind == IX_MIN)
-		return lo >= 0 || at_most(k, x->a, most) || at_most(k, x->b, most);
+	if (ix_least(ix_simplify(k->ctx, ix_sub(k->ctx, most, x), facts), facts) >= 0)
+		return true;
+	if (x->kind == IX_MIN)
+		return at_most(k, x->a, most) || at_most(k, x->b, most);
 	for (const Op *op = kernel_first(k); op && x->kind == IX_SYM; op = op_next(op))
 		if (op->nsym && op->sym[0] == x->name && op->kind == OP_LET)
 			return at_most(k, IX(op, VALUE), most);

@@ -66,9 +66,7 @@ static void crosses(const Flat *f, int mode, int64_t extent, const Ix *part, boo
 /* Coordinates are divided by it. */
 static void check_some(const Flat *f, int mode, const Ix *part)
 {
-	int64_t lo, hi;
-	ix_range(part, f->facts, &lo, &hi);
-	if (lo < 1)
+	if (ix_least(part, f->facts) < 1)
 		diag(f->k->ctx, f->of->loc, D_E0405, "a part of mode %d of %s may have no element",
 		     mode, IN(f->of, OF).val->name);
 }

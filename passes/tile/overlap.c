@@ -147,10 +147,8 @@ static bool is_of_warpgroups(const Chain *c, const Op *mma)
 /* Whether the loop is known to have an iteration. */
 static bool runs(const Chain *c)
 {
-	int64_t lo, hi;
 	const Ix *trips = ix_sub(c->k->ctx, IX(c->loop, TO), IX(c->loop, FROM));
-	ix_range(trips, kernel_facts(c->k), &lo, &hi);
-	return lo > 0;
+	return ix_least(trips, kernel_facts(c->k)) > 0;
 }
 
 static const char *why_not(Chain *c)

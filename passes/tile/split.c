@@ -133,11 +133,6 @@ static int mode_along(const Kernel *k, const Op *tile, const char *name, int64_t
 	return mode;
 }
 
-static void narrow(void *user, const char *name)
-{
-	kernel_sym(user, name, INT64_MIN, INT32_MAX - BEYOND, 1);
-}
-
 /* Whether the copy brings zeros in trips that the loop does not have. */
 static bool ends_with_tensor(Kernel *k, const Op *loop, const Op *copy)
 {
@@ -156,7 +151,7 @@ static bool ends_with_tensor(Kernel *k, const Op *loop, const Op *copy)
 		const Ix *trips = ix_ceil_div(k->ctx, extent, ix_int(k, step));
 		if (!goes_over(k, loop, copy, in->sym[0], trips))
 			return false;
-		ix_names(all, narrow, k);
+		kernel_syms_most(k, all, INT32_MAX - BEYOND);
 		return true;
 	}
 	return false;

@@ -133,11 +133,6 @@ static void cluster_shape(const Kernel *k, int64_t shape[2])
 		shape[i] = a && i < a->n ? a->i[i] : 1;
 }
 
-static void narrow(void *user, const char *name)
-{
-	kernel_sym(user, name, INT64_MIN, INT32_MAX - BEYOND, 1);
-}
-
 static void plane_extents(Kernel *k, Plane *p)
 {
 	Ctx *c = k->ctx;
@@ -153,7 +148,7 @@ static void plane_extents(Kernel *k, Plane *p)
 		p->extent[mode] = x = ix_ceil_div(c, x, ix_int(k, p->cluster[mode]));
 		p->blocks = ix_mul(c, p->blocks, x);
 		if (p->cluster[0] * p->cluster[1] > 1)
-			ix_names(p->grid->ix[i], narrow, k);
+			kernel_syms_most(k, p->grid->ix[i], INT32_MAX - BEYOND);
 	}
 	p->all = ix_mul(c, p->all, p->blocks);
 }

@@ -35,11 +35,11 @@ static bool read_launch(Deals *d)
 {
 	Ctx *c = d->r->p->k->ctx;
 	const Op *launch = kernel_find(d->r->p->k, OP_LAUNCH);
-	int64_t lo, most, ctas = d->r->p->ctas;
+	int64_t ctas = d->r->p->ctas;
 	if (!launch || !ix_is(IX(launch, Y), 1) || !ix_is(IX(launch, Z), 1))
 		return read_problem(d->r, D_W0411, d->tickets->loc,
 				    "tickets of CTAs that are not in one row");
-	ix_range(IX(launch, X), d->r->facts, &lo, &most);
+	int64_t most = ix_most(IX(launch, X), d->r->facts);
 	IxFact *at = NEWN(d->r->p->arena, IxFact, d->r->facts.n + 2);
 	memcpy(at, d->r->facts.at, sizeof *at * (size_t)d->r->facts.n);
 	d->own = ix_sym(c, ctas == 1 ? "cta" : "cluster");
@@ -93,22 +93,18 @@ static void note_alike(void *user, const char *name)
 /* ------------------------------------------------------------------ the tiles */
 static bool is_no_less(const Deals *d, const Ix *x, const Ix *least)
 {
-	int64_t lo, hi;
-	ix_range(seen(d, ix_sub(d->r->p->k->ctx, x, least)), d->facts, &lo, &hi);
-	if (lo >= 0)
+	if (ix_least(seen(d, ix_sub(d->r->p->k->ctx, x, least)), d->facts) >= 0)
 		return true;
 	return x->kind == IX_MAX && (is_no_less(d, x->a, least) || is_no_less(d, x->b, least));
 }
 
 static bool counts_tiles(const Deals *d)
 {
-	int64_t lo, hi;
 	const Ix *tiles = IX(d->tickets, TILES);
-	ix_range(seen(d, tiles), d->facts, &lo, &hi);
 	if (!is_alike(d, tiles) || !is_alike(d, d->listed))
 		return read_problem(d->r, D_W0411, d->draw->loc,
 				    "tickets of which CTAs, or turns, count other tiles");
-	return hi <= MOST_TILES ||
+	return ix_most(seen(d, tiles), d->facts) <= MOST_TILES ||
 	       read_problem(d->r, D_W0411, d->tickets->loc, "tickets of more than 2^30 tiles");
 }
 

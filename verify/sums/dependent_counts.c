@@ -284,9 +284,8 @@ void find_bounds(Tree *t)
 /* x % n, which is x; where it is not known to be that, x. */
 const Ix *frame_within(const Tree *t, const Ix *x, int64_t n)
 {
-	int64_t lo, hi;
 	if (x->kind == IX_CONST || x->kind == IX_MOD)
 		return x;
-	ix_range(x, t->facts, &lo, &hi);
-	return lo >= 0 && hi < n ? ix_mod(t->p->k->ctx, x, ix_const(t->p->k->ctx, n)) : x;
+	return ix_within(x, t->facts, 0, n - 1) ? ix_mod(t->p->k->ctx, x, ix_const(t->p->k->ctx, n))
+						: x;
 }

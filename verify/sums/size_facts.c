@@ -36,9 +36,7 @@ typedef struct {
 
 static bool is_natural(const Least *l, const Ix *x)
 {
-	int64_t lo, hi;
-	ix_range(x, l->facts, &lo, &hi);
-	return lo >= 0;
+	return ix_least(x, l->facts) >= 0;
 }
 
 /* x is n or more, n > 0. */
