@@ -133,14 +133,12 @@ static bool may_wait(const Sema *s, const Promotion *p, const Op *loop)
 
 static void move_to(Block *b, Op *op)
 {
-	op_remove(op);
 	block_append(b, op);
 }
 
 /* The part begins before the iterations of a group, and is added after them. */
 static void widen(const Promotion *p, Op *loop, Op *group)
 {
-	op_remove(p->fill);
 	op_insert_before(loop, p->fill);
 	move_to(group->body, p->add);
 	move_to(group->body, p->copy);

@@ -361,6 +361,8 @@ Block *op_body(Kernel *k, Op *op)
 /* ------------------------------------------------------------------ order */
 void block_append(Block *b, Op *op)
 {
+	if (op->block)
+		op_remove(op);
 	op->block = b;
 	op->prev = b->last;
 	op->next = NULL;
@@ -373,6 +375,8 @@ void block_append(Block *b, Op *op)
 
 void op_insert_before(Op *at, Op *op)
 {
+	if (op->block)
+		op_remove(op);
 	op->block = at->block;
 	op->next = at;
 	op->prev = at->prev;
@@ -385,6 +389,8 @@ void op_insert_before(Op *at, Op *op)
 
 void op_insert_after(Op *at, Op *op)
 {
+	if (op->block)
+		op_remove(op);
 	if (at->next)
 		op_insert_before(at->next, op);
 	else

@@ -490,6 +490,7 @@ void op_real(Kernel *k, Op *op, AttrId id, double v);
 void op_str(Kernel *k, Op *op, AttrId id, const char *v);
 void op_atom(Kernel *k, Op *op, Atom a);
 Block *op_body(Kernel *k, Op *op); /* made on first use */
+/* These take the op out of the block that it stands in. */
 void block_append(Block *b, Op *op);
 void op_insert_before(Op *at, Op *op);
 void op_insert_after(Op *at, Op *op);

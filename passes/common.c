@@ -25,6 +25,39 @@ Op *op_append(Kernel *k, Block *b, OpKind kind, Loc loc)
 	return op;
 }
 
+const Ix *op_let(Kernel *k, Op *at, const char *name, const Ix *x)
+{
+	Op *op = op_before(k, at, OP_LET);
+	op_sym(k, op, name);
+	op_ix(k, op, x);
+	return ix_sym(k->ctx, name);
+}
+
+const Ix *op_turns(Kernel *k, Op *loop, const char *name, const Ix *n, int unroll)
+{
+	op_sym(k, loop, name);
+	op_ix(k, loop, ix_int(k, 0));
+	op_ix(k, loop, n);
+	op_int(k, loop, A_UNROLL, unroll);
+	return ix_sym(k->ctx, name);
+}
+
+Op *ring_new(Kernel *k, const char *stem, int64_t slots, Loc loc)
+{
+	Op *ring = op_new(k, OP_RING, loc);
+	op_sym(k, ring, kernel_fresh(k, stem));
+	op_int(k, ring, A_SLOTS, slots);
+	return ring;
+}
+
+Val *ring_buffer(Kernel *k, Op *ring, const char *name, const Type *t)
+{
+	Op *op = op_after(k, ring, OP_SHARED);
+	op_str(k, op, A_RING, ring->sym[0]);
+	op_int(k, op, A_SLOTS, attrs_int(&ring->attrs, A_SLOTS, 1));
+	return op_result(k, op, name, t);
+}
+
 const Ix *ix_int(const Kernel *k, int64_t v)
 {
 	return ix_const(k->ctx, v);
@@ -73,7 +106,6 @@ void op_unwrap(Op *region)
 {
 	for (Op *op = region->body->first, *next; op; op = next) {
 		next = op->next;
-		op_remove(op);
 		op_insert_before(region, op);
 	}
 	op_remove(region);

@@ -25,6 +25,11 @@ bool loop_is_of_tiles(const Kernel *k, const Op *loop); /* of those that a CTA h
 Op *op_after(Kernel *k, Op *at, OpKind kind); /* a new op right after / before / at the end */
 Op *op_before(Kernel *k, Op *at, OpKind kind);
 Op *op_append(Kernel *k, Block *b, OpKind kind, Loc loc);
+const Ix *op_let(Kernel *k, Op *at, const char *name, const Ix *x); /* before it; the name */
+/* Of a new OP_FOR: turns 0 .. n. Its name. */
+const Ix *op_turns(Kernel *k, Op *loop, const char *name, const Ix *n, int unroll);
+Op *ring_new(Kernel *k, const char *stem, int64_t slots, Loc loc); /* to be inserted */
+Val *ring_buffer(Kernel *k, Op *ring, const char *name, const Type *t);
 const Ix *ix_int(const Kernel *k, int64_t v);
 /* The coordinate along a part of a mode, of the mode's element x. */
 const Ix *ix_in_part(const Kernel *k, const Ix *x, const Tup *parts, int part);

@@ -40,19 +40,11 @@ const Op *program_loop(const Epilogue *e)
 /* A ring of `slots` buffers beside the main loop's. */
 Val *buffer_new(Kernel *k, Loc loc, const Val *tensor, const char *ring_name, SlotForm m, int slots)
 {
-	Op *ring = op_new(k, OP_RING, loc), *op = op_new(k, OP_SHARED, loc);
-	const char *name = kernel_fresh(k, ring_name);
-	op_sym(k, ring, name);
-	op_int(k, ring, A_SLOTS, slots);
-	Op *first = kernel_find(k, OP_RING);
+	Op *ring = ring_new(k, ring_name, slots, loc), *first = kernel_find(k, OP_RING);
+	Elem e = tensor->type->elem;
 	op_insert_after(first ? first : kernel_first(k), ring);
-	op_str(k, op, A_RING, name);
-	op_int(k, op, A_SLOTS, slots);
-	op_result(k, op, ctx_strf(k->ctx, "s%s", tensor->name),
-		  type_tile(k->ctx, SP_SHARED, tensor->type->elem,
-			    slot_layout(k->ctx, m, tensor->type->elem)));
-	op_insert_after(ring, op);
-	return op->out;
+	return ring_buffer(k, ring, ctx_strf(k->ctx, "s%s", tensor->name),
+			   type_tile(k->ctx, SP_SHARED, e, slot_layout(k->ctx, m, e)));
 }
 
 /* The iteration of the loop over tiles that the store stands in. */
@@ -215,7 +207,6 @@ static void find_behind(Epilogue *e, int at)
 	for (Op *op = e->store->next, *next; op && !writes_registers(op); op = next) {
 		next = op->next;
 		if (needs_nothing(op)) {
-			op_remove(op);
 			op_insert_before(e->store, op);
 		}
 		if (needs_nothing(op) || (op->out && is_computed_before(e, op)))

@@ -100,18 +100,10 @@ bool exchange_fits(const Kernel *k, const Op *at, const Type *buffer)
 
 Val *exchange_buffer(Kernel *k, const Op *at, const char *ring, const Type *t, int64_t times)
 {
-	Op *first = kernel_find(k, OP_SHARED), *decl = op_new(k, OP_RING, at->loc);
-	Op *op = op_new(k, OP_SHARED, at->loc);
-	const char *name = kernel_fresh(k, ring);
-	int64_t slots = slots_for(k, at, times);
-	op_sym(k, decl, name);
-	op_int(k, decl, A_SLOTS, slots);
+	Op *first = kernel_find(k, OP_SHARED);
+	Op *decl = ring_new(k, ring, slots_for(k, at, times), at->loc);
 	op_insert_before(first ? first : kernel_first(k), decl);
-	op_str(k, op, A_RING, name);
-	op_int(k, op, A_SLOTS, slots);
-	op_result(k, op, ctx_strf(k->ctx, "s%s", ring), t);
-	op_insert_after(decl, op);
-	return op->out;
+	return ring_buffer(k, decl, ctx_strf(k->ctx, "s%s", ring), t);
 }
 
 const Ix *exchange_at(const Kernel *k, const Op *at, int64_t times, int64_t i)

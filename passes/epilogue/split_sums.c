@@ -94,21 +94,14 @@ static void over_stages(Kernel *k, Op *buffer)
 
 static Val *buffer_of(Kernel *k, const Sums *s, Loc loc)
 {
-	Op *ring = op_new(k, OP_RING, loc), *op = op_new(k, OP_SHARED, loc);
-	const char *name = kernel_fresh(k, "parts");
-	Op *first = kernel_find(k, OP_RING);
-	op_sym(k, ring, name);
-	op_int(k, ring, A_SLOTS, s->pieces);
+	Op *ring = ring_new(k, "parts", s->pieces, loc), *first = kernel_find(k, OP_RING);
 	if (first)
 		op_insert_after(first, ring);
 	else
 		op_insert_before(kernel_first(k), ring);
-	op_str(k, op, A_RING, name);
-	op_int(k, op, A_SLOTS, s->pieces);
-	op_result(k, op, "sP", buffer_type(k->ctx, s));
-	op_insert_after(ring, op);
-	over_stages(k, op);
-	return op->out;
+	Val *buffer = ring_buffer(k, ring, "sP", buffer_type(k->ctx, s));
+	over_stages(k, buffer->def);
+	return buffer;
 }
 
 /* ------------------------------------------------------------------ the sum */
@@ -161,7 +154,6 @@ static void leave_piece(Kernel *k, Op *at, const Sums *s, int piece, uint64_t by
 	put_piece(k, b, s, at, piece, p);
 	for (Op *op = all ? own.first : NULL, *next; op; op = next) {
 		next = op->next;
-		op_remove(op);
 		op_insert_before(at, op);
 	}
 }
@@ -268,7 +260,6 @@ static void go_on(Parting *s, int owner, Op *at)
 		const Segment *g = &s->owners.at.at[i];
 		for (Op *op = g->first, *next; g->owner == owner; op = next) {
 			next = op->next;
-			op_remove(op);
 			block_append(b, op);
 			if (op == g->last)
 				break;
@@ -317,7 +308,6 @@ static void guard_loads(Parting *s)
 			continue;
 		Op *some = some_of(s->k, op->loc, by);
 		op_insert_before(op, some);
-		op_remove(op);
 		block_append(op_body(s->k, some), op);
 	}
 }

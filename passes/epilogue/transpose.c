@@ -228,7 +228,6 @@ static Op *gather_loads(Op *first)
 										     : NULL;
 		for (Op *part = from, *after; part; part = after) {
 			after = part == op ? NULL : part->next;
-			op_remove(part);
 			op_insert_after(last, part);
 			last = part;
 		}

@@ -95,15 +95,6 @@ static void lower_unit(Kernel *k, Op *op, Op *loop, Units u, const Ix *x, const 
 	op_int(k, copy, A_N, u.n);
 }
 
-static Op *turns(Kernel *k, Op *loop, const char *name, int64_t n, int unroll)
-{
-	op_sym(k, loop, name);
-	op_ix(k, loop, ix_int(k, 0));
-	op_ix(k, loop, ix_int(k, n));
-	op_int(k, loop, A_UNROLL, unroll);
-	return loop;
-}
-
 /* A few copies one after the other; of more, their addresses would not fit into the registers of
  * who loads. */
 static void few_by_few(Kernel *k, Op *op, Op *loop, Units u, const Ix *at)
@@ -112,14 +103,13 @@ static void few_by_few(Kernel *k, Op *op, Op *loop, Units u, const Ix *at)
 	int64_t all = u.units / u.threads, few = all % FEW ? 1 : FEW;
 	const char *name = kernel_fresh(k, "u");
 	if (all > FEW) {
-		const char *outer = kernel_fresh(k, "v");
-		turns(k, loop, outer, all / few, 0);
-		at = ix_add(c, at, ix_mul(c, ix_sym(c, outer), ix_int(k, few * u.threads)));
+		const Ix *outer = op_turns(k, loop, kernel_fresh(k, "v"), ix_int(k, all / few), 0);
+		at = ix_add(c, at, ix_mul(c, outer, ix_int(k, few * u.threads)));
 		loop = op_append(k, op_body(k, loop), OP_FOR, op->loc);
 		all = few;
 	}
-	turns(k, loop, name, all, 1);
-	at = ix_add(c, at, ix_mul(c, ix_sym(c, name), ix_int(k, u.threads)));
+	const Ix *inner = op_turns(k, loop, name, ix_int(k, all), 1);
+	at = ix_add(c, at, ix_mul(c, inner, ix_int(k, u.threads)));
 	lower_unit(k, op, loop, u, at, NULL);
 }
 
@@ -128,9 +118,9 @@ static void row_by_row(Kernel *k, Op *op, Op *loop, Units u, const Ix *at)
 {
 	Ctx *c = k->ctx;
 	const char *row = kernel_fresh(k, "r"), *block = kernel_fresh(k, "u");
-	turns(k, loop, row, units_rows(&u), 1);
+	op_turns(k, loop, row, ix_int(k, units_rows(&u)), 1);
 	Op *blocks = op_append(k, op_body(k, loop), OP_FOR, op->loc);
-	turns(k, blocks, block, u.f.cols / u.f.span, 1);
+	op_turns(k, blocks, block, ix_int(k, u.f.cols / u.f.span), 1);
 	at = ix_mod(c, at, ix_int(k, u.threads));
 	at = ix_add(c, at, ix_mul(c, ix_sym(c, row), ix_int(k, u.threads)));
 	at = ix_add(c, at, ix_mul(c, ix_sym(c, block), ix_int(k, u.f.rows * u.row)));

@@ -92,7 +92,6 @@ static void lower_load(Kernel *k, Op *op)
 	if (op->nix && !ix_is(IX(op, ISSUES), 1)) {
 		issues = op_before(k, end, OP_IF);
 		op_ix(k, issues, IX(op, ISSUES));
-		op_remove(end);
 		block_append(op_body(k, issues), end);
 	}
 	for (int col = 0; col < f.cols; col += f.span)
@@ -106,7 +105,6 @@ static void lower_deal(Kernel *k, Op *op)
 {
 	Op *first = op_before(k, op, OP_IF);
 	op_ix(k, first, ix_new(k->ctx, IX_EQ, ix_sym(k->ctx, "rank"), ix_int(k, 0)));
-	op_remove(op);
 	block_append(op_body(k, first), op);
 }
 

@@ -178,7 +178,6 @@ static void bring_in(Kernel *k, Op *region)
 		if (!may_wait(op) || !is_private(k, op->out, region))
 			continue;
 		Op *first = region->body->first;
-		op_remove(op);
 		op_insert_before(first, op);
 	}
 }
@@ -192,7 +191,6 @@ static void mask_apart(Kernel *k, Op *select, const Val *kept, const Ix *whole)
 	op_in(k, move, (Val *)kept, NULL);
 	Op *some = op_before(k, select, OP_IF);
 	op_ix(k, some, ix_new(k->ctx, IX_EQ, whole, ix_int(k, 0)));
-	op_remove(select);
 	block_append(op_body(k, some), select);
 	Op *back = op_append(k, some->body, OP_MOVE, select->loc);
 	op_in(k, back, y, NULL);

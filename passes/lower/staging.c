@@ -60,7 +60,6 @@ static void by_one_of_alike(Kernel *k, Op *op)
 		op_remove(only);
 		return;
 	}
-	op_remove(op);
 	block_append(op_body(k, only), op);
 }
 
@@ -170,11 +169,8 @@ static const Ix *share(Kernel *k, Op *loop, const Ix *turns)
 	Ctx *c = k->ctx;
 	const char *name = kernel_fresh(k, "e");
 	const Ix *me = thread_here(k, loop);
-	op_sym(k, loop, name);
-	op_ix(k, loop, ix_int(k, 0));
-	op_ix(k, loop, turns);
-	op_int(k, loop, A_UNROLL, 0);
-	return ix_add(c, ix_mul(c, ix_sym(c, name), ix_int(k, GROUP_THREADS)), me);
+	const Ix *turn = op_turns(k, loop, name, turns, 0);
+	return ix_add(c, ix_mul(c, turn, ix_int(k, GROUP_THREADS)), me);
 }
 
 static const Ix *divided(Kernel *k, const Ix *x, int by)

@@ -56,15 +56,6 @@ static const Ix *thread_of_tile(Kernel *k, const Op *op, const Layout *tv)
 	return attrs_get(&role->attrs, A_TURNS) ? ix_mod(c, thread, threads) : thread;
 }
 
-static const Ix *let(Kernel *k, Op *at, const char *stem, const Ix *x)
-{
-	Op *op = op_before(k, at, OP_LET);
-	const char *name = kernel_fresh(k, stem);
-	op_sym(k, op, name);
-	op_ix(k, op, x);
-	return ix_sym(k->ctx, name);
-}
-
 static Place vector_place(Kernel *k, Op *op, const Ix *reg)
 {
 	static const char *const names[2] = {"row", "col"};
@@ -78,7 +69,7 @@ static Place vector_place(Kernel *k, Op *op, const Ix *reg)
 	for (int m = 0; m < 2; m++) {
 		int mode = tile_mode(k, tile, m);
 		const Ix *origin = ix_add(k->ctx, p.at[mode], tv_coord(k, tv, 0, thread, rows, m));
-		p.from[m] = let(k, op, names[m], origin);
+		p.from[m] = op_let(k, op, kernel_fresh(k, names[m]), origin);
 		p.step[m] = tv_coord(k, tv, 1, reg, rows, m);
 		p.at[mode] = ix_add(k->ctx, p.from[m], p.step[m]);
 	}
@@ -185,17 +176,6 @@ static bool reduce_by_warp(Kernel *k, Op *op)
 	const Layout *tv = tv_shared_out(c, from, part);
 	IN(op, FROM).val = op_result(k, reduce, "r", type_frag(c, EL_F32, part, tv));
 	return true;
-}
-
-/* Registers or vectors of them one by one: an unrolled loop. */
-static Op *each_register(Kernel *k, Op *at, const char *name, int n)
-{
-	Op *loop = op_before(k, at, OP_FOR);
-	op_sym(k, loop, name);
-	op_ix(k, loop, ix_int(k, 0));
-	op_ix(k, loop, ix_int(k, n));
-	op_int(k, loop, A_UNROLL, 1);
-	return loop;
 }
 
 /* Tensor and registers in the order of the op; of a prefetch, no registers. */
@@ -321,13 +301,9 @@ static void lower_rest(Kernel *k, Op *op, Block *to, Vector v, int fast, int wid
 	Op *cut = op_append(k, to, OP_IF, op->loc);
 	op_ix(k, cut, ix_new(c, IX_LE, extent, ix_add(c, v.p.at[mode], ix_int(k, width - 1))));
 	Op *loop = op_append(k, op_body(k, cut), OP_FOR, op->loc);
-	const char *name = kernel_fresh(k, "e");
-	op_sym(k, loop, name);
-	op_ix(k, loop, ix_int(k, 0));
-	op_ix(k, loop, ix_int(k, width));
-	op_int(k, loop, A_UNROLL, 1);
-	v.p.at[mode] = ix_add(c, v.p.at[mode], ix_sym(c, name));
-	v.reg = ix_add(c, v.reg, ix_sym(c, name));
+	const Ix *one = op_turns(k, loop, kernel_fresh(k, "e"), ix_int(k, width), 1);
+	v.p.at[mode] = ix_add(c, v.p.at[mode], one);
+	v.reg = ix_add(c, v.reg, one);
 	while (v.atom->regs > 1 || v.atom->of != (int)op->kind)
 		v.atom++;
 	v.more = 0;
@@ -343,7 +319,8 @@ void lower_vectors(Kernel *k, Op *op)
 	const char *name = kernel_fresh(k, "r");
 	v.reg = ix_mul(k->ctx, ix_sym(k->ctx, name), ix_int(k, width));
 	v.p = vector_place(k, op, v.reg);
-	Op *loop = each_register(k, op, name, regs / width);
+	Op *loop = op_before(k, op, OP_FOR);
+	op_turns(k, loop, name, ix_int(k, regs / width), 1);
 	bool cut = width > 1 && !tile_ends_whole(k, tile_side(op), fast, width);
 	v.more = cut ? width - 1 : 0;
 	lower_vector(k, op, op_body(k, loop), v, fast);
@@ -384,7 +361,9 @@ static void edge_conditions(Kernel *k, const Op *op, Op *loop, Op *fill, const P
 		if (!attrs_get(&op->attrs, A_EDGES)->i[i] || is_filled(k, tile, m))
 			continue;
 		const Ix *left = ix_sub(k->ctx, end, p->from[i]);
-		op_ix(k, fill, ix_new(k->ctx, IX_LE, let(k, loop, "left", left), p->step[i]));
+		op_ix(k, fill,
+		      ix_new(k->ctx, IX_LE, op_let(k, loop, kernel_fresh(k, "left"), left),
+			     p->step[i]));
 	}
 }
 
@@ -399,7 +378,8 @@ void lower_inside(Kernel *k, Op *op)
 	Place p = vector_place(k, op, reg);
 	op_in(k, move, y, NULL);
 	op_in(k, move, x, NULL);
-	Op *loop = each_register(k, op, name, type_regs(x->type));
+	Op *loop = op_before(k, op, OP_FOR);
+	op_turns(k, loop, name, ix_int(k, type_regs(x->type)), 1);
 	Op *fill = op_append(k, op_body(k, loop), OP_FILL, op->loc);
 	op_in(k, fill, y, reg);
 	op_real(k, fill, A_VALUE, attrs_get(&op->attrs, A_VALUE)->real);

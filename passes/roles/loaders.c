@@ -89,7 +89,6 @@ static void by_one_lane(Kernel *k, Op *first, Loc loc)
 	elect->loc = loc;
 	for (Op *next; first && !is_for_all(first); first = next) {
 		next = first->next;
-		op_remove(first);
 		block_append(op_body(k, elect), first);
 	}
 }

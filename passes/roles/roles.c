@@ -297,10 +297,8 @@ static Block program(Kernel *k)
 	Block b = {0};
 	for (Op *op = k->body.first, *next; op; op = next) {
 		next = op->next;
-		if (!is_program(op))
-			continue;
-		op_remove(op);
-		block_append(&b, op);
+		if (is_program(op))
+			block_append(&b, op);
 	}
 	return b;
 }

@@ -44,16 +44,13 @@ static bool differ(const Block *tile, const Block *b)
 static Val *ticket_buffer(Kernel *k, const Block *tile, Loc loc)
 {
 	Ctx *c = k->ctx;
-	Op *ring = op_new(k, OP_RING, loc), *op = op_new(k, OP_SHARED, loc);
-	const char *name = kernel_fresh(k, "tickets");
-	Op *first = kernel_find(k, OP_SHARED);
-	op_sym(k, ring, name);
-	op_int(k, ring, A_SLOTS, differ(tile, tile) ? SLOTS_DIFFER : SLOTS);
+	Op *op = op_new(k, OP_SHARED, loc), *first = kernel_find(k, OP_SHARED);
+	Op *ring = ring_new(k, "tickets", differ(tile, tile) ? SLOTS_DIFFER : SLOTS, loc);
 	op_int(k, ring, A_EARLY, 1);
 	if (kernel_cluster_ctas(k) > 1)
 		tell_cluster(k, ring, kernel_cluster_ctas(k));
 	op_insert_before(first ? first : kernel_first(k), ring);
-	op_str(k, op, A_RING, name);
+	op_str(k, op, A_RING, ring->sym[0]);
 	op_result(k, op, "sticket", type_tile(c, SP_SHARED, EL_I32, layout_2d(c, 1, 1, 1, 1)));
 	op_insert_after(ring, op);
 	return op->out;

@@ -193,11 +193,9 @@ static Place walk_block(const Walk *w, Block *b, Place p)
 static void pull(Op *copy, Op *behind)
 {
 	Op *tile = IN(copy, FROM).val->def;
-	op_remove(copy);
 	op_insert_after(behind, copy);
 	if (tile->block != copy->block)
 		return;
-	op_remove(tile);
 	op_insert_before(copy, tile);
 }
 

@@ -75,7 +75,6 @@ static void put_where(Kernel *k, Op *put, const Ix *cond)
 {
 	Op *some = op_before(k, put, OP_IF);
 	op_ix(k, some, cond);
-	op_remove(put);
 	block_append(op_body(k, some), put);
 }
 

@@ -66,7 +66,6 @@ static void sync_read(Kernel *k, Op *op)
 {
 	Block *body;
 	op_insert_before(op, one_of_group(k, op->loc, &body));
-	op_remove(op);
 	block_append(body, op);
 	op_append(k, body, op_done(op)->commit, op->loc);
 }

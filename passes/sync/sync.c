@@ -126,7 +126,6 @@ static void by_one_thread(Kernel *k, Op *first, Op *last)
 	block_append(op_body(k, only), elect);
 	for (Op *op = first, *next, *end = last->next; op != end; op = next) {
 		next = op->next;
-		op_remove(op);
 		block_append(op_body(k, elect), op);
 	}
 }
@@ -331,12 +330,9 @@ static void init_ring(Kernel *k, Block *b, const Op *barrier)
 	Op *loop = op_append(k, b, OP_FOR, barrier->loc);
 	const char *name = kernel_fresh(k, "i");
 	const Ix *count = count_by_rank(k, barrier);
-	op_sym(k, loop, name);
-	op_ix(k, loop, ix_int(k, 0));
-	op_ix(k, loop, ix_int(k, attrs_int(&barrier->attrs, A_SLOTS, 0)));
-	op_int(k, loop, A_UNROLL, 1);
-	Op *init =
-		sync_barrier_op(k, OP_MBAR_INIT, barrier->loc, barrier->out, ix_sym(k->ctx, name));
+	const Ix *slots = ix_int(k, attrs_int(&barrier->attrs, A_SLOTS, 0));
+	const Ix *slot = op_turns(k, loop, name, slots, 1);
+	Op *init = sync_barrier_op(k, OP_MBAR_INIT, barrier->loc, barrier->out, slot);
 	op_int(k, init, A_COUNT, attrs_int(&barrier->attrs, A_COUNT, 1));
 	if (count)
 		op_ix(k, init, count);

@@ -132,7 +132,6 @@ void groups_read_first(Kernel *k)
 					ix_subst(k->ctx, IX(op, WHICH), up->sym[0], IX(up, VALUE));
 		if (op == first)
 			continue;
-		op_remove(op);
 		op_insert_before(first, op);
 	}
 }

@@ -55,7 +55,6 @@ static void read_early(Op *op)
 		at = at->next;
 	if (at == op)
 		return;
-	op_remove(op);
 	op_insert_before(at, op);
 }
 
@@ -116,7 +115,6 @@ void numbers_read_first(Kernel *k)
 			read_early(op);
 		if (!moves || op == first)
 			continue;
-		op_remove(op);
 		op_insert_before(first, op);
 	}
 }

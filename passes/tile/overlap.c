@@ -209,7 +209,6 @@ static void copy_after(Chain *c, Op *at, const Ix *iteration,
 		op_insert_after(at, once);
 	for (Op *op = ops.last, *prev; op; op = prev) {
 		prev = op->prev;
-		op_remove(op);
 		op_insert_after(at, op);
 	}
 }
@@ -285,7 +284,6 @@ static void move_late(Chain *c)
 			vec_push(ctx_arena(c->k->ctx), &late, op);
 	for (int i = 0; i < late.n; i++) {
 		delay(c, late.at[i]);
-		op_remove(late.at[i]);
 		op_insert_after(at, late.at[i]);
 		at = late.at[i];
 	}

@@ -313,7 +313,6 @@ static void read_ahead(Kernel *k, Op *loop)
 	for (int i = a.reads.n; i-- > 0;)
 		read_next(&a, a.reads.at[i]);
 	for (int i = 0; i < a.others.n; i++) {
-		op_remove(a.others.at[i]);
 		block_append(loop->body, a.others.at[i]);
 	}
 	for (int i = 0; i < a.reads.n; i++)
@@ -344,7 +343,6 @@ static void read_once(Op *loop)
 		for (Op *at = tile && names_of(tile) ? names_of(tile) : tile, *after;
 		     !moves && at != next; at = after) {
 			after = at->next;
-			op_remove(at);
 			op_insert_before(loop, at);
 		}
 	}

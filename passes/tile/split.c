@@ -326,13 +326,10 @@ static void cut(Kernel *k, Op *loop)
 {
 	Ctx *c = k->ctx;
 	const Ix *each = ix_ceil_div(c, IX(loop, TO), ix_int(k, split_parts(k)));
-	Op *len = op_before(k, loop, OP_LET), *from = op_before(k, loop, OP_LET);
-	const char *trips = kernel_fresh(k, "trips"), *first = kernel_fresh(k, "first");
-	op_sym(k, len, trips);
-	op_ix(k, len, each);
-	op_sym(k, from, first);
-	op_ix(k, from, ix_mul(c, owner_part(k), ix_sym(c, trips)));
-	const Ix *at = ix_add(c, ix_sym(c, first), ix_sym(c, loop->sym[0]));
+	const Ix *trips = op_let(k, loop, kernel_fresh(k, "trips"), each);
+	const Ix *first =
+		op_let(k, loop, kernel_fresh(k, "first"), ix_mul(c, owner_part(k), trips));
+	const Ix *at = ix_add(c, first, ix_sym(c, loop->sym[0]));
 	shift(k, loop, loop->sym[0], ix_new(c, IX_MIN, at, IX(loop, TO)));
 	IX(loop, TO) = each;
 }

@@ -18,17 +18,9 @@
 
 #include <string.h>
 
-static const Ix *let(Here h, const char *name, const Ix *x)
-{
-	Op *op = op_before(h.k, h.at, OP_LET);
-	op_sym(h.k, op, name);
-	op_ix(h.k, op, x);
-	return ix_sym(h.k->ctx, name);
-}
-
 const Ix *tiles_let(Here h, const char *stem, const Ix *x)
 {
-	return let(h, kernel_fresh(h.k, stem), x);
+	return op_let(h.k, h.at, kernel_fresh(h.k, stem), x);
 }
 
 /* min(x, extent - 1) is x, but says to range analysis what the raster formula hides. */
@@ -179,7 +171,7 @@ static void let_mode(Here h, const Plane *p, int mode, const Ix *block, const Ix
 		block = ix_add(c, block, place);
 	if (mode == 0 && p->row)
 		block = ix_add(c, p->row, ix_mul(c, block, ix_int(h.k, p->tile[0])));
-	let(h, p->grid->sym[p->name[mode]], block);
+	op_let(h.k, h.at, p->grid->sym[p->name[mode]], block);
 }
 
 /* ------------------------------------------------------------------ orders */
@@ -278,7 +270,7 @@ static void let_matrix(Here h, const Plane *p, const Ix *matrix, bool last)
 		if (in_plane(p, i))
 			continue;
 		const Ix *at = --left ? ix_mod(c, matrix, grid->ix[i]) : matrix;
-		let(h, grid->sym[i], tiles_below(h.k, at, grid->ix[i]));
+		op_let(h.k, h.at, grid->sym[i], tiles_below(h.k, at, grid->ix[i]));
 		matrix = ix_div(c, matrix, grid->ix[i]);
 		if (last && left) /* divisors of 32 bits, in place of their product */
 			matrix = tiles_let(h, "matrix", matrix);
@@ -394,7 +386,6 @@ const Ix *tiles_repeat(Kernel *k, Op *grid, const Ix *turns)
 	op_sym(k, loop, name);
 	op_ix(k, loop, ix_int(k, 0));
 	op_ix(k, loop, turns);
-	op_remove(grid);
 	block_append(op_body(k, loop), grid);
 	return ix_sym(k->ctx, name);
 }
