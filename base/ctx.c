@@ -2,7 +2,6 @@
 /* ctx.c - what one compilation owns: an arena, the interning tables, sources and messages. */
 #include "base/ctx.h"
 
-#include <stdio.h>
 #include <string.h>
 
 struct Ctx {

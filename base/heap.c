@@ -3,7 +3,6 @@
 #include "base/base.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct {
 	Held held;

@@ -6,7 +6,6 @@
 #include "ir/schedule.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,7 +8,6 @@
  * The text is C99 and C++11, and every symbol in it starts with the kernel's name. */
 #include "codegen/artifact.h"
 
-#include <ctype.h>
 #include <string.h>
 
 /* Bytes as C integers, a row each 20. */

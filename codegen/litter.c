@@ -3,7 +3,6 @@
  * folder, the program that reads them. */
 #include "codegen/spawn.h"
 
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

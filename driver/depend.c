@@ -3,8 +3,6 @@
  *     gemm.cubin: my\ kernels/gemm.gemm */
 #include "driver/tool.h"
 
-#include <string.h>
-
 /* As gcc does it: make reads "\ " as a space, "$$" as a dollar, "\#" as a hash. */
 static void add_name(Buf *out, const char *name)
 {

@@ -4,9 +4,7 @@
 #include "driver/tool.h"
 #include "driver/files.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { SASS_SECONDS = 600 };

@@ -7,7 +7,6 @@
 #include "frontend/fmt.h"
 
 #include <ctype.h>
-#include <string.h>
 
 enum { DEPTH_MAX = AST_DEPTH_MAX + 2 };
 

@@ -2,8 +2,6 @@
 /* interp_tensor.c - tiles of the caller's tensors: 64-bit offsets, bounds, element formats. */
 #include "ir/interp.h"
 
-#include <string.h>
-
 /* Offset of a coordinate of one mode; -1 out of range (strides are not negative). */
 static int64_t mode_offset(const Mode *m, int64_t x)
 {

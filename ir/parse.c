@@ -8,7 +8,6 @@
 #include "ir/parse.h"
 #include "ir/verify.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,7 +6,6 @@
 #include "ir/parse.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,8 +6,6 @@
  * refused or left apart, never guessed. */
 #include "layout/layoutp.h"
 
-#include <string.h>
-
 const void *refuse(Ctx *c, const char **why, const char *fmt, ...)
 {
 	Buf b = {0};

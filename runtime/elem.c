@@ -3,8 +3,6 @@
  *   elem_int_bits(EL_I8, 200, &bits) == false */
 #include "runtime/rt.h"
 
-#include <string.h>
-
 bool elem_find(const char *name, Elem *out)
 {
 	for (int i = 0; i < EL_COUNT; i++)

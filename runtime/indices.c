@@ -4,7 +4,6 @@
 #include "runtime/rt.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static const char *arg_name(const KDesc *k, uint32_t i)
 {

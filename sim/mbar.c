@@ -6,8 +6,6 @@
  */
 #include "sim/lanes.h"
 
-#include <stdlib.h>
-
 enum { TX_LIMIT = (1 << 20) - 1, TOKEN_SHIFT = 20 };
 
 Mbar *mbar_at(Cta *cta, u32 offset)

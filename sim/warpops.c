@@ -3,7 +3,6 @@
  * vote.sync, match.sync, elect.sync, redux.sync, activemask, bra, ret, trap, griddepcontrol).
  * Results are of the party that member.c brings together. */
 #include "sim/lanes.h"
-#include "sim/number.h"
 
 /* What the threads of a member mask do together; the mask is operand `at`. */
 #define MEMBERS(name, at)                                  \

@@ -4,7 +4,6 @@
  * hardware cannot do is an error.
  *     copy %sA, %t           ->   %A.map = tmap %A box=(64,128) swizzle=128
  *                                 load.tma %sA, %t, %A.map */
-#include "passes/tile/split.h"
 #include "passes/atoms/copy_choice.h"
 #include "passes/atoms/views.h"
 #include "passes/why.h"

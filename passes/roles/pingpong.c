@@ -5,7 +5,6 @@
  * ->  for j (0, (T - w + 1) / 2) { let t (2 * j + w)
  *       if (1 <= t) { bar.sync w } for k { mma } if (t + 1 < T) { bar.arrive 1 - w } store } */
 #include "passes/roles/pingpong.h"
-#include "passes/smem/rings.h"
 
 static Op *turn_op(Kernel *k, OpKind kind, const Ix *cond, const Ix *which, Loc loc)
 {

@@ -10,8 +10,6 @@
  *     } */
 #include "passes/why.h"
 
-#include <string.h>
-
 static bool fills(const Op *op, const char *ring)
 {
 	return op_fills(op, ring);

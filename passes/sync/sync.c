@@ -13,8 +13,6 @@
  *                            wgmma.wait; mbar.arrive %empty[k - inflight] */
 #include "passes/sync/sync.h"
 
-#include <string.h>
-
 enum { BARRIER_BYTES = 8 };
 
 /* ------------------------------------------------------------------ asking the rows */

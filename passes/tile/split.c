@@ -10,9 +10,6 @@
  * split, and is refused. */
 #include "ir/schedule.h"
 #include "passes/epilogue/split_owners.h"
-#include "passes/why.h"
-
-#include <string.h>
 
 enum { BEYOND = 1 << 21 /* columns that parts may lie after the last */ };
 

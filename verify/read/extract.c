@@ -7,8 +7,6 @@
 #include "verify/read/read.h"
 #include "verify/tree/tree.h"
 
-#include <string.h>
-
 enum { NAMED_BARRIERS = 16, SHORT_TRIPS = 16 };
 
 bool read_problem(Reader *r, DiagId code, Loc loc, const char *fmt, ...)

@@ -5,8 +5,6 @@
  */
 #include "verify/read/read.h"
 
-#include <string.h>
-
 /* ------------------------------------------------------------------ storage */
 enum { MBAR_BYTES = 8 };
 

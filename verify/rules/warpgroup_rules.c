@@ -6,8 +6,6 @@
  */
 #include "verify/read/read.h"
 
-#include <string.h>
-
 enum { GROUP_WARPS = 4 };
 
 static bool is_of_group(const Item *it)

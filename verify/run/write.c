@@ -5,8 +5,6 @@
  */
 #include "verify/run/run.h"
 
-#include <string.h>
-
 /* ------------------------------------------------------------------ writes */
 /* Reads of what was there are over; readers stay on record for other writers of the same
  * content. Where a lane read again before it writes, it may know of the others. */
