@@ -399,13 +399,29 @@ static bool sides_differ(Sema *s, Loc loc, const EltRow *row, const Value *args)
 		      side ? "columns" : "rows");
 }
 
+/* What && or || of a condition and a number is, for all elements alike; false: it is neither. */
+static bool decided(Sema *s, const EltRow *row, const Value *args, Value *v)
+{
+	if (row->op != OP_BOTH && row->op != OP_EITHER)
+		return false;
+	int number = is_number(&args[0]) ? 0 : 1;
+	if (!is_number(&args[number]) || !args[1 - number].is_condition)
+		return false;
+	bool one = value_number(&args[number]) != 0;
+	*v = one == (row->op == OP_EITHER) ? value_int(s, one) : args[1 - number];
+	return true;
+}
+
 Value elt_apply(Sema *s, Loc loc, const EltRow *row, Value *args)
 {
 	bool numbers = true;
+	Value v;
 	for (int i = 0; i < row->arity; i++)
 		numbers &= is_number(&args[i]);
 	if (numbers)
 		return row->value ? fold(row, args) : fold_bits(s, loc, row, args);
+	if (decided(s, row, args, &v))
+		return v;
 	Elem e = elt_type_of(row, args);
 	if (!bounds_fit(s, row, args) || !sides_differ(s, loc, row, args) ||
 	    !elt_types_fit(s, loc, row, args, e) || !read_operands(s, row, args, e))

@@ -29,9 +29,8 @@ static const Op *find(const Module *m, OpKind kind)
 	return NULL;
 }
 
-static void expect_op(const EltRow *row, const char *value)
+static Module *compile(Ctx *c, const char *value)
 {
-	Ctx *c = ctx_new();
 	Buf text = {0}, diags = {0};
 	for (const char *p = kernel_text; *p; p++)
 		if (p[0] == '%' && p[1] == 's')
@@ -42,13 +41,43 @@ static void expect_op(const EltRow *row, const char *value)
 	diag_text(c, &diags, false);
 	if (!m)
 		fail_msg("%s: %s", value, diags.s);
-	const Op *op = find(m, row->op);
+	buf_free(&text);
+	buf_free(&diags);
+	return m;
+}
+
+static void expect_op(const EltRow *row, const char *value)
+{
+	Ctx *c = ctx_new();
+	const Op *op = find(compile(c, value), row->op);
 	assert_non_null(op);
 	assert_int_equal(op->nin, row->arity);
 	assert_true(op->out->type == op->in[0].val->type);
-	buf_free(&text);
-	buf_free(&diags);
 	ctx_free(c);
+}
+
+/* A number decides && and || with a condition, or leaves the condition; another value is tested. */
+static void numbers_decide(void **state)
+{
+	static const struct {
+		const char *condition;
+		OpKind op; /* what select takes */
+		double value;
+	} rows[] = {{"acc > 0 && 1", OP_GT, 0},    {"5 && acc > 0", OP_GT, 0},
+		    {"acc > 0 && 0", OP_CONST, 0}, {"acc > 0 || 0", OP_GT, 0},
+		    {"3 || acc > 0", OP_CONST, 1}, {"acc && 1", OP_BOTH, 0}};
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		Ctx *c = ctx_new();
+		Buf value = {0};
+		buf_printf(&value, "select(%s, acc, acc * 2)", rows[i].condition);
+		const Op *from = find(compile(c, value.s), OP_SELECT)->in[0].val->def;
+		assert_int_equal(from->kind, rows[i].op);
+		if (from->kind == OP_CONST)
+			assert_true(attrs_get(&from->attrs, A_VALUE)->real == rows[i].value);
+		buf_free(&value);
+		ctx_free(c);
+	}
 }
 
 static void each_row(void **state)
@@ -90,6 +119,7 @@ static void each_row(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(each_row)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(each_row),
+					   cmocka_unit_test(numbers_decide)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
