@@ -4,9 +4,9 @@
     python3 tests/python/test_attention.py --cases 200 --seed 1                   # on the simulator
     python3 tests/python/test_attention.py --cases 200 --large --device cuda:0    # each case under all schedules: the same bits
 
-An output is right if its error is at most 1.25 times that of the same attention with P and O rounded to 16 bits, plus what
-rounding does to numbers of its size; the mean error at most 1.1 times. lse is right within 2e-5 + 1e-6 |lse|. Rows that see
-no key are 0 and -inf exactly, and NaN is where the reference has NaN.
+An output is right if its error is at most 1.25 times that of the same attention with P, O and tanh rounded to 16 bits, plus what
+rounding does to numbers of its size; the mean error at most 1.1 times. lse is right within 2e-5 + 1e-6 |lse|, with a soft cap
+within 2^-11 of the cap. Rows that see no key are 0 and -inf exactly, and NaN is where the reference has NaN.
 """
 import argparse
 import contextlib
@@ -24,8 +24,8 @@ import torch
 
 GALLERY = pathlib.Path(__file__).resolve().parents[2] / "examples/gallery"
 WIDE = 1 << 29
-HEADS = {(64, 64): (192, 128), (96, 96): (128, 128), (128, 128): (128, 96), (192, 128): (128, 96), (256, 256): (128, 64)}
-SCORES = {(64, 64): (128, 128), (96, 96): (128, 96), (128, 128): (128, 80), (192, 128): (128, 80), (256, 256): (128, 48)}
+HEADS = {(64, 64): (192, 128), (96, 96): (128, 128), (128, 128): (128, 128), (192, 128): (128, 128), (256, 256): (128, 64)}
+SCORES = {(64, 64): (128, 128), (96, 96): (128, 96), (128, 128): (128, 96), (192, 128): (128, 96), (256, 256): (128, 48)}
 MASKS = [dict(right=WIDE), dict(right=0), dict(left=127, right=0), dict(left=64, right=64), dict(left=33, right=-5),
          dict(left=-3, right=WIDE)]
 SCHEDULES = ["roles cooperative;", "roles cooperative; persistent dynamic;", "roles cooperative; persistent;", "roles none;",
@@ -94,20 +94,19 @@ def inputs(case, device):
 
 def extras(case, device):
     """A bias with a stride of 0, slopes and sinks."""
-    bias = torch.randn(case.B, 1, 1, case.M, case.L).to(device, torch.bfloat16).expand(-1, case.G, case.R, -1, -1)
-    if bias.numel():
-        bias.masked_fill_(bias > 2.5, -float("inf"))
+    bias = torch.randn(case.B, 1, 1, case.M, case.L)
+    bias = bias.masked_fill(bias > 2.5, -float("inf")).to(device, torch.bfloat16).expand(-1, case.G, case.R, -1, -1)
     slopes = torch.rand(case.G, case.R).to(device)
     sinks = torch.randn(case.G, case.R).to(device) if case.sinks else torch.full((case.G, case.R), -float("inf"), device=device)
     return bias, slopes, sinks
 
 
-def scores_of(case, q, k, bias, slopes):
-    """Scores in f64, -inf where a query does not see a key."""
+def scores_of(case, q, k, bias, slopes, rounds):
+    """Scores in f64, -inf where a query does not see a key; rounds: tanh to 16 bits, since the kernel's has about 11."""
     s = torch.einsum("bgrme,bgle->bgrml", q.double(), k.double()) * case.scale
     far = torch.arange(case.L, device=q.device) - (torch.arange(case.M, device=q.device)[:, None] + case.L - case.M)
     if case.scores.get("softcap"):
-        s = 5 * torch.tanh(s / 5)
+        s = 5 * rounds(torch.tanh(s / 5))
     if case.scores.get("alibi"):
         s = s + slopes.double()[..., None, None] * far
     if case.scores.get("additive"):
@@ -137,7 +136,8 @@ def wrong(case, o, lse, wanted, wanted_lse, rounded):
     if o[empty].any() or not torch.equal(lse == -float("inf"), empty):
         return "rows without a key are not 0 and -inf"
     finite = wanted_lse.isfinite()
-    if ((lse - wanted_lse).abs() > 2e-5 + 1e-6 * wanted_lse.abs())[finite].any():
+    near = 5 * 2.0 ** -11 if case.scores.get("softcap") else 2e-5
+    if ((lse - wanted_lse).abs() > near + 1e-6 * wanted_lse.abs())[finite].any():
         return f"lse differs by {(lse - wanted_lse).abs()[finite].max().item():.3g}"
     if nan.all():
         return None
@@ -174,8 +174,8 @@ def run(case, device, schedules):
         except dslc.Error as refused:
             return None if "needs L >= 1" in str(refused) else str(refused)
         return "no key, and not refused"
-    s = scores_of(case, q, k, *more[:2])
-    wanted, rounded = (reference(s, v, more[2], rounds) for rounds in (lambda p: p, lambda p: p.bfloat16().double()))
+    wanted, rounded = (reference(scores_of(case, q, k, *more[:2], rounds), v, more[2], rounds)
+                       for rounds in (lambda x: x, lambda x: x.bfloat16().double()))
     first = None
     for schedule in schedules:
         made = launch(case, schedule, q, k, v, more, device)
