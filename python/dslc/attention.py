@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import pathlib
-from typing import Any, Optional, Tuple
+from typing import Any, Dict, Optional, Tuple
 
 import torch
 
@@ -20,13 +20,15 @@ from . import Kernel, load
 Maybe = Optional[torch.Tensor]
 _GALLERY = pathlib.Path(__file__).parent / "gallery"
 _WIDE = 1 << 29  # a side of a window without end, as in the sources
-_HEADS = {  # the widths of keys and values that a kernel has registers for: rows, keys of a tile; keys with other scores
-    (64, 64): (128, 128, 128), (96, 96): (128, 128, 96), (128, 128): (128, 128, 80), (192, 128): (128, 128, 80),
-    (256, 256): (128, 64, 48)}
+_DYNAMIC = "roles cooperative; persistent dynamic;"
+_HEADS = {  # widths of keys and values: rows and keys of a tile, keys where scores are changed; the schedule without a mask, with one
+    (64, 64): (192, 128, 128, "roles cooperative;", _DYNAMIC), (96, 96): (128, 128, 96, _DYNAMIC, _DYNAMIC),
+    (128, 128): (128, 128, 96, _DYNAMIC, _DYNAMIC), (192, 128): (128, 128, 96, _DYNAMIC, _DYNAMIC),
+    (256, 256): (128, 80, 64, "roles cooperative;", "roles cooperative;")}  # fastest on an H200
 
 
 @functools.lru_cache(None)
-def _kernel(page: str, name: Optional[str] = None, **consts: int) -> Kernel:
+def _kernel(page: str, name: Optional[str] = None, **consts: Any) -> Kernel:
     return load(_GALLERY / f"attention_{page}.gemm", kernel=name, **consts)
 
 
@@ -45,8 +47,8 @@ def _check(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, bias: Maybe, slope
         _refuse(f"k has shape {tuple(k.shape)}, and {(B, G, L, E)} goes with q and v")
     if G == 0 or H % G:
         _refuse(f"{H} heads of queries cannot share {G} heads of keys")
-    if not any(E <= e and F <= f for e, f in _HEADS):
-        _refuse(f"keys have {E} columns and values {F}; kernels have at most {', '.join(f'{e} and {f}' for e, f in _HEADS)}")
+    if not any(0 < E <= e and 0 < F <= f for e, f in _HEADS):
+        _refuse(f"keys have {E} columns and values {F}; kernels have from 1 to {', '.join(f'{e} and {f}' for e, f in _HEADS)}")
     if bias is not None and any(n not in (1, m) for n, m in zip(bias.shape, (B, H, M, L))):
         _refuse(f"bias has shape {tuple(bias.shape)}, which does not expand to {(B, H, M, L)}")
     for name, x in (("slopes", slopes), ("sinks", sinks)):
@@ -73,37 +75,51 @@ def _forward(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, bias: Maybe, slo
         return o.zero_(), lse.copy_(sink.detach()[:, None].expand(B, H, M))
     heads = (G, H // G)
     e, f = next(w for w in _HEADS if E <= w[0] and F <= w[1])
-    rows, keys, fewer = _HEADS[e, f]
-    q5, tensors, words = _lent(q).unflatten(1, heads), (), {"scale": scale}
-    consts = dict(bE=e, bF=f, bM=rows, bL=keys, left=left, right=right)
-    page = "causal"
+    rows, keys, fewer, *schedules = _HEADS[e, f]
+    consts: Dict[str, Any] = dict(bE=e, bF=f, left=left, right=right)
+    tensors: Tuple[torch.Tensor, ...] = ()
+    words = {"scale": scale}
     if softcap or scale <= 0 or any(x is not None for x in (bias, slopes, sinks)):
-        page = "scores"
         consts.update(bL=fewer, softcap=int(softcap != 0), alibi=int(slopes is not None), additive=int(bias is not None))
+        kernel = _kernel("scores", schedule="roles cooperative;", **consts)
         none = q.new_full((H,), -float("inf"), dtype=torch.float32)
-        tensors = (_lent(q.new_empty(1, 1, 1, L) if bias is None else bias).expand(B, H, M, L).unflatten(1, heads),
+        tensors = (_lent((q.new_empty(1, 1, 1, L) if bias is None else bias).expand(B, H, M, L)).unflatten(1, heads),
                    *(_lent(none if x is None else x).unflatten(0, heads) for x in (slopes, sinks)))
         words["cap"] = softcap
-    kernel = _kernel(page, schedule="roles cooperative; persistent dynamic;" if right < _WIDE else "roles cooperative;", **consts)
-    kernel(q5, _lent(k), _lent(v).transpose(2, 3), *tensors, **words, out=(o.unflatten(1, heads), lse.unflatten(1, heads)))
+    else:
+        kernel = _kernel("causal", bM=rows, bL=keys, schedule=schedules[left < _WIDE or right < _WIDE], **consts)
+    kernel(_lent(q).unflatten(1, heads), _lent(k), _lent(v).transpose(2, 3), *tensors, **words,
+           out=(o.unflatten(1, heads), lse.unflatten(1, heads)))
     return o, lse
+
+
+def _delta(o: torch.Tensor, grad: torch.Tensor) -> torch.Tensor:
+    """The sum of o * grad over the columns."""
+    if o.shape[3] % 8:
+        return (o.float() * grad.float()).sum(-1)
+    delta = o.new_empty(o.shape[:3], dtype=torch.float32)
+    _kernel("gradient_q", "delta")(o.detach().flatten(0, 2), grad.flatten(0, 2), out=delta.flatten())
+    return delta
 
 
 def _backward(grad: torch.Tensor, grad_lse: torch.Tensor, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, o: torch.Tensor,
               lse: torch.Tensor, scale: float, left: int, right: int) -> Tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    grads = torch.zeros_like(q, memory_format=torch.contiguous_format), k.new_zeros(k.shape), v.new_zeros(v.shape)
     if not q.numel() or not k.numel():
-        return grads
-    heads = (k.shape[1], q.shape[1] // k.shape[1])
-    delta = (o.float() * grad.float()).sum(-1) - grad_lse
-    q, grad, k, v = _lent(q).unflatten(1, heads), grad.contiguous().unflatten(1, heads), _lent(k), _lent(v)
-    lse, delta = lse.detach().unflatten(1, heads), delta.unflatten(1, heads)
-    window = dict(left=left, right=right)
-    _kernel("gradient_q", "queries", **window)(q, grad, k, v, k.transpose(2, 3), lse, delta, scale=scale,
-                                               out=grads[0].unflatten(1, heads))
-    _kernel("gradient_kv", **window)(k, v, q, grad, q.transpose(3, 4), grad.transpose(3, 4), lse.unsqueeze(3), delta.unsqueeze(3),
-                                     scale=scale, out=grads[1:])
-    return grads
+        return q.new_zeros(q.shape), k.new_zeros(k.shape), v.new_zeros(v.shape)
+    grad, q, k, v, lse = grad.detach().contiguous(), _lent(q), _lent(k), _lent(v), lse.detach()
+    delta = _delta(o, grad) - grad_lse
+    dk, dv, heads, window = k.new_empty(k.shape), v.new_empty(v.shape), (k.shape[1], q.shape[1] // k.shape[1]), (left, right)
+    in_one = heads[1] == 1 and q.shape[3] % 8 == 0 and window in ((_WIDE, 0), (_WIDE, _WIDE))
+    if in_one and not torch.are_deterministic_algorithms_enabled():  # its sums of dq are in any order
+        sums = q.new_zeros(q.shape, dtype=torch.float32)
+        _kernel("gradient", causal=int(right == 0))(q, k, v, grad, lse.unsqueeze(2), delta.unsqueeze(2), sums, scale=scale, out=(dk, dv))
+        return sums.to(q.dtype), dk, dv
+    q, grad, lse, delta = (x.unflatten(1, heads) for x in (q, grad, lse, delta))
+    dq = q.new_empty(q.shape)
+    _kernel("gradient_q", "queries", left=left, right=right)(q, grad, k, v, k.transpose(2, 3), lse, delta, scale=scale, out=dq)
+    _kernel("gradient_kv", left=left, right=right)(k, v, q, grad, q.transpose(3, 4), grad.transpose(3, 4), lse.unsqueeze(3),
+                                                   delta.unsqueeze(3), scale=scale, out=(dk, dv))
+    return dq.flatten(1, 2), dk, dv
 
 
 def _save(ctx: Any, inputs: Tuple[Any, ...], output: Tuple[torch.Tensor, torch.Tensor]) -> None:

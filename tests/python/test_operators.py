@@ -16,7 +16,8 @@ from dslc import attention as module
 WIDE = 1 << 29
 BUILT = hasattr(torch.library, "custom_op")
 CASES = [(1, 4, 2, 70, 90, 64, WIDE, 0), (2, 2, 2, 130, 60, 64, WIDE, 0), (1, 2, 1, 100, 100, 40, 20, 0), (1, 2, 1, 40, 140, 128, 10, 30),
-         (1, 2, 1, 65, 33, 64, WIDE, WIDE), (1, 2, 1, 3, 0, 8, WIDE, WIDE), (1, 2, 1, 0, 3, 8, WIDE, WIDE), (1, 2, 1, 1, 1, 8, WIDE, 0)]
+         (1, 2, 1, 65, 33, 64, WIDE, WIDE), (1, 2, 1, 3, 0, 8, WIDE, WIDE), (1, 2, 1, 0, 3, 8, WIDE, WIDE), (1, 2, 1, 1, 1, 8, WIDE, 0),
+         (2, 2, 2, 97, 65, 72, WIDE, WIDE), (1, 1, 1, 5, 7, 3, WIDE, 0)]
 
 
 def normal(*shape):
@@ -55,9 +56,12 @@ class Operators(unittest.TestCase):
                 o, lse = module._forward(q, k, v, None, None, None, E ** -0.5, left, right, 0.0)
                 self.near(o, want)
                 self.assertTrue(torch.allclose(lse.double(), want_lse, atol=2e-5, rtol=1e-6))
-                made = module._backward(do, dl, q, k, v, o, lse, E ** -0.5, left, right)
-                for got, wanted in zip(made, grads):
-                    self.near(got, wanted)
+                for exact in (False, True):
+                    torch.use_deterministic_algorithms(exact)
+                    self.addCleanup(torch.use_deterministic_algorithms, False)
+                    made = module._backward(do, dl, q, k, v, o, lse, E ** -0.5, left, right)
+                    for got, wanted in zip(made, grads):
+                        self.near(got, wanted)
 
     def test_refusals(self):
         q, k = normal(1, 4, 7, 64), normal(1, 2, 9, 64)
