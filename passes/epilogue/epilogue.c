@@ -269,7 +269,7 @@ static int staging_slots(Epilogue *e)
 	int64_t one = round_up((int64_t)e->rows * e->cols * e->bytes, ALIGN) * e->warpgroups;
 	int64_t most = rings_are_given(e->k) ? MOST_SLOTS : MOST_SLOTS / 2, read = source_bytes(e);
 	int64_t given = given_slots(e);
-	if (combine_of(e->store) && most > e->chunks)
+	if (combine_of(e->store) && !rings_are_given(e->k) && most > e->chunks)
 		most = e->chunks; /* of one iteration: the stages need the rest */
 	if (stores_in_turn(e))
 		return 1;
