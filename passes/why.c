@@ -23,12 +23,12 @@ void why_swizzle(Kernel *k, const Op *buffer, int row_bytes, int swizzle, int fa
 		fast == 1 ? "K" : "MN");
 }
 
-void why_put(Kernel *k, const char *buffer, int64_t threads, bool fenced)
+void why_put(Kernel *k, const char *buffer, int64_t threads, bool fenced, bool turns)
 {
 	kernel_why(k, REASON_PUT, buffer, threads,
-		   "threads write it from registers%s; they meet before it is read, and before it "
-		   "is written again",
-		   fenced ? ", and fence that for the async proxy" : "");
+		   "threads write it from registers%s; they meet before it is read%s",
+		   fenced ? ", and fence that for the async proxy" : "",
+		   turns ? ", and write two slots in turn" : ", and before it is written again");
 }
 
 void why_masked(Kernel *k, const Val *tile, const Ix *whole)

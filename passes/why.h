@@ -11,9 +11,10 @@
 
 /* widest first */
 void why_swizzle(Kernel *k, const Op *buffer, int row_bytes, int swizzle, int fast);
-void why_put(Kernel *k, const char *buffer, int64_t threads, bool fenced); /* from registers */
-void why_view(Kernel *k, const Val *buffer, Window w);                     /* once */
-void why_copies(Kernel *k, const Op *copy, int bytes);                     /* by threads */
+/* From registers. */
+void why_put(Kernel *k, const char *buffer, int64_t threads, bool fenced, bool turns);
+void why_view(Kernel *k, const Val *buffer, Window w);        /* once */
+void why_copies(Kernel *k, const Op *copy, int bytes);        /* by threads */
 void why_boxes(Kernel *k, const Op *copy, int64_t boxes);     /* rows by indices, of a CTA */
 void why_masked(Kernel *k, const Val *tile, const Ix *whole); /* whole: where nothing is masked */
 void why_swap(Kernel *k);

@@ -14,7 +14,7 @@ typedef struct {
 	const char *ring;
 	IxFacts facts;
 	bool counts; /* only counts, and changes nothing */
-	bool own;    /* of a ring of staging buffers */
+	bool own;    /* of a ring that its readers write: staging buffers, values in turn */
 } Walk;
 
 /* At one place of a block. */
@@ -218,9 +218,17 @@ static void join_fills(Block *b, const char *ring)
 	}
 }
 
+bool ring_takes_turns(Kernel *k, const char *ring)
+{
+	Walk w = {k, ring, kernel_facts(k), true, true};
+	return walk_block(&w, &k->body, (Place){ix_int(k, 0), NULL, NULL}).before;
+}
+
 void ring_positions(Kernel *k, const char *ring)
 {
-	Walk w = {k, ring, kernel_facts(k), false, ring_is_own(k, ring)};
+	const Op *op = kernel_ring(k, ring);
+	bool turns = attrs_get(&op->attrs, A_PUT) && attrs_int(&op->attrs, A_SLOTS, 1) > 1;
+	Walk w = {k, ring, kernel_facts(k), false, turns || ring_is_own(k, ring)};
 	walk_block(&w, &k->body, (Place){ix_int(k, 0), NULL, NULL});
 	join_fills(&k->body, ring);
 }

@@ -180,6 +180,27 @@ static bool ring_is_uncounted(const Kernel *k, const char *ring)
 	return false;
 }
 
+/* Values that threads write alternate between two slots where there is room: the threads then meet
+ * once for each, not twice. */
+static void second_slots(Kernel *k)
+{
+	int64_t left = kernel_smem(k);
+	for (const Op *ring = kernel_find(k, OP_RING); ring; ring = op_find_next(ring, OP_RING)) {
+		int64_t slots = attrs_int(&ring->attrs, A_SLOTS, 1);
+		left -= aligned_bytes(k, ring, slots, false) + barrier_bytes(slots);
+	}
+	for (Op *ring = kernel_find(k, OP_RING); ring; ring = op_find_next(ring, OP_RING)) {
+		int64_t one = aligned_bytes(k, ring, 1, false);
+		if (!attrs_get(&ring->attrs, A_PUT))
+			continue;
+		bool two = !kernel_pingpong(k) && one <= left && ring_takes_turns(k, ring->sym[0]);
+		if (two)
+			set_slots(k, ring, 2);
+		left -= two ? one : 0;
+		ring_positions(k, ring->sym[0]);
+	}
+}
+
 PASS_OF(rings)
 {
 	int inflight = (int)attrs_int(&k->attrs, A_INFLIGHT, 1);
@@ -194,9 +215,11 @@ PASS_OF(rings)
 		int slots = given_slots(k, ring);
 		int64_t one = slots ? slot_bytes(k, ring) + barrier_bytes(1) : room.one;
 		set_slots(k, ring, slots ? slots : stages_that_fit(k, ring->sym[0], room));
-		ring_positions(k, ring->sym[0]);
+		if (!attrs_get(&ring->attrs, A_PUT))
+			ring_positions(k, ring->sym[0]);
 		if (pass_failed(k) || (is_released_late(k, ring->sym[0]) &&
 				       !check_stages(k, ring, slots + room.left / one, inflight)))
 			return;
 	}
+	second_slots(k);
 }

@@ -5,6 +5,8 @@
 
 #include "passes/pass.h"
 
+/* Whether an expression counts the values that threads write to it. */
+bool ring_takes_turns(Kernel *k, const char *ring);
 void ring_positions(Kernel *k, const char *ring);
 /* Whether the program's have slots given; and bytes that all take, with these or with two. */
 bool rings_are_given(const Kernel *k);

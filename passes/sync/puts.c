@@ -3,8 +3,10 @@
  * by all, each of whatever any has written.
  *     before a write   all meet, unless nothing has read the slot, or all have met since: every
  *                      warp has waited for the groups that read it, since none stays in flight
- *                      (wgmma_inflight.c)
- *     after it         each fences its writes for the async proxy, where that reads them; all meet
+ *                      (wgmma_inflight.c). Of two slots in turn: all met after the write of the
+ *                      other, when these had ended
+ *     after it         each fences its writes for the async proxy, where that reads them
+ *     before a read    all meet
  *     store.shared %sP[0], %p ; mma.wgmma %acc, %sP[0], %sV[k]
  * ->  bar.sync; store.shared; fence.proxy.async; bar.sync; mma.wgmma; wgmma.wait n=0 */
 #include "passes/sync/sync.h"
@@ -78,10 +80,37 @@ static void put_where(Kernel *k, Op *put, const Ix *cond)
 	block_append(op_body(k, some), put);
 }
 
-static void say_threads(Kernel *k, const Op *put, bool own, bool async)
+/* With the fence before it. */
+static Op *begin_of(Op *op)
+{
+	const DoneRow *done = op_done(op);
+	return done && op->prev->kind == done->fence ? op->prev : op;
+}
+
+/* The first op after the writes in their block that reads them, or holds such. */
+static Op *first_read(Op *put, const char *ring)
+{
+	for (Op *op = put->next; op; op = op->next)
+		for (const Op *in = op; in && op_inside(in, op); in = op_next(in))
+			if (op_touches(in, ring, READS))
+				return begin_of(op);
+	return NULL;
+}
+
+/* Whether each write has all meet once more before the slot is its turn again. */
+static bool takes_turns(Kernel *k, const Op *ring)
+{
+	bool turns = attrs_int(&ring->attrs, A_SLOTS, 1) > 1;
+	for (const Op *op = kernel_first(k); op; op = op_next(op))
+		if (op_touches(op, ring->sym[0], FX_W))
+			turns &= !read_where(k, op, ring->sym[0]);
+	return turns;
+}
+
+static void say_threads(Kernel *k, const Op *put, bool own, bool async, bool turns)
 {
 	int64_t all = WARP_THREADS * attrs_int(&op_role(put)->attrs, A_ACTIVE, 0);
-	why_put(k, IN(put, TO).val->name, own ? GROUP_THREADS : all, async);
+	why_put(k, IN(put, TO).val->name, own ? GROUP_THREADS : all, async, turns);
 }
 
 /* Whether all meet in the iteration before they write, which none of them has read in it. */
@@ -100,14 +129,15 @@ void sync_puts(Kernel *k, const Op *ring)
 {
 	const char *name = ring->sym[0];
 	bool own = ring_is_own(k, name), async = reads_async(k, name), said = false;
+	bool turns = takes_turns(k, ring);
 	for (Op *op = kernel_first(k); op; op = op_next(op)) {
 		if (!op_touches(op, name, FX_W))
 			continue;
 		if (!said)
-			say_threads(k, op, own, async);
+			say_threads(k, op, own, async, turns);
 		said = true;
 		const Ix *cond = read_where(k, op, name);
-		bool again = follows_reads(op, name);
+		bool again = !turns && follows_reads(op, name);
 		if (cond)
 			put_where(k, op, cond);
 		Op *meeting = sync_meeting(k, op, own);
@@ -115,8 +145,7 @@ void sync_puts(Kernel *k, const Op *ring)
 			op_insert_before(op, meeting);
 		if (async)
 			op = op_after(k, op, OP_FENCE_ASYNC);
-		Op *meet = sync_meeting(k, op, own);
-		op_insert_after(op, meet);
-		op = meet;
+		Op *meet = sync_meeting(k, op, own), *read = cond ? NULL : first_read(op, name);
+		read ? op_insert_before(read, meet) : op_insert_after(op, meet);
 	}
 }
