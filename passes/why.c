@@ -92,6 +92,31 @@ void why_overlap(Kernel *k)
 		   "are computed");
 }
 
+static int width(const char *above, const char *below)
+{
+	size_t a = strlen(above), b = strlen(below);
+	return (int)(a > b ? a : b);
+}
+
+/* What the tensor cores multiply, above what threads compute meanwhile. */
+void why_flight(Kernel *k, const Val *first, const Val *second, const char *loop)
+{
+	Ctx *c = k->ctx;
+	const char *rows[2][4] = {{ctx_strf(c, "%s of %s", first->name, loop),
+				   ctx_strf(c, "%s of %s - 1", second->name, loop),
+				   ctx_strf(c, "%s of %s + 1", first->name, loop),
+				   ctx_strf(c, "%s of %s", second->name, loop)},
+				  {"", ctx_strf(c, "values of %s", loop), "",
+				   ctx_strf(c, "values of %s + 1", loop)}};
+	for (int row = 0; row < 2; row++) {
+		Buf b = {0};
+		for (int i = 0; i < 4; i++)
+			buf_printf(&b, "| %-*s ", width(rows[0][i], rows[1][i]), rows[row][i]);
+		kernel_why(k, REASON_FLIGHT, NULL, 2, "%s|", b.s);
+		buf_free(&b);
+	}
+}
+
 void why_no_overlap(Kernel *k, const char *text)
 {
 	kernel_why(k, REASON_OVERLAP, NULL, 0, "%s", text);

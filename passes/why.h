@@ -19,6 +19,7 @@ void why_boxes(Kernel *k, const Op *copy, int64_t boxes);     /* rows by indices
 void why_masked(Kernel *k, const Val *tile, const Ix *whole); /* whole: where nothing is masked */
 void why_swap(Kernel *k);
 void why_overlap(Kernel *k);
+void why_flight(Kernel *k, const Val *first, const Val *second, const char *loop);
 void why_no_overlap(Kernel *k, const char *text);
 void why_group(Kernel *k, int64_t group);
 void why_group_of_lengths(Kernel *k, int64_t group);

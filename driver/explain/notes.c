@@ -209,6 +209,14 @@ static void note_masks(const Facts *f, Buf *out)
 		note(out, first ? "masks" : "", "%" PRId64 " %s\n", w->value, w->text);
 }
 
+static void note_flight(const Facts *f, Buf *out)
+{
+	static const char *const who[] = {"tensor cores", "threads"};
+	int row = 0;
+	for (const Reason *w = NULL; (w = kernel_why_next(f->k, REASON_FLIGHT, w)); row++)
+		note(out, row ? "" : "overlap", "%-12s %s\n", who[row % 2], w->text);
+}
+
 /* Loads that go before the loop that they belong to. */
 static void note_ahead(const Facts *f, Buf *out)
 {
@@ -224,6 +232,7 @@ static void note_copies(const Facts *f, Buf *out)
 		note_lanes(&f->lanes.at[i], f->loads.n + i ? "" : "loads", out);
 	note_ahead(f, out);
 	note_puts(f, out);
+	note_flight(f, out);
 	note_masks(f, out);
 	for (int i = 0; i < f->stores.n; i++)
 		note_copy(f, &f->stores.at[i], i ? "" : "stores", out);

@@ -361,6 +361,7 @@ PASS_OF(overlap)
 		why = !why || c.second ? not : why;
 		if (not || (asked < 0 && !is_wanted(&c)))
 			continue;
+		why_flight(k, IN(c.first, TO).val, IN(c.second, TO).val, loop->sym[0]);
 		overlap(&c);
 		found = true;
 	}

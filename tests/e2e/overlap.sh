@@ -45,3 +45,9 @@ same $gallery/attention_pages.gemm S=1,B=2,G=2,R=70,E=128,N=5,L=64,T=4,kn=16384,
 # more iterations for later tiles, or none: such a loop of a persistent kernel is proved without overlap
 "$dslc" check -q "$root/$gallery/attention_grouped.gemm" '-Dschedule={ roles cooperative; persistent; }'
 same tests/e2e/registers/attention.gemm M=136,L=256,E=56 O 'roles none;'
+# which values threads compute while which product runs
+cat >"$work/want" <<'EOF'
+//:   overlap   tensor cores | s of j | acc of j - 1 | s of j + 1 | acc of j        |
+//:             threads      |        | values of j  |            | values of j + 1 |
+EOF
+"$dslc" explain "$root/$gallery/attention_packed.gemm" | grep -A 1 '^//:   overlap ' | diff "$work/want" -
