@@ -447,9 +447,14 @@ void sched_block(Sema *s, const Node *n)
 			      "a schedule is a block\n"
 			      "write schedule { roles cooperative; }"),
 			 n->loc, "schedule { roles cooperative; }");
-	for (int i = 0; i < n->kids.n; i++)
-		if (n->kids.at[i]->kind == N_CLAUSE && !repeated(s, n, i))
-			clause(s, n->kids.at[i]);
+	/* Registers of roles come last: they are those of the CTAs that share an SM. */
+	for (int last = 0; last < 2; last++)
+		for (int i = 0; i < n->kids.n; i++) {
+			const Node *at = n->kids.at[i];
+			bool roles = at->kind == N_CLAUSE && clause_find(at->name) == CLAUSE_ROLES;
+			if (at->kind == N_CLAUSE && roles == last && !repeated(s, n, i))
+				clause(s, at);
+		}
 }
 
 /* ------------------------------------------------------------------ what declarations ask */

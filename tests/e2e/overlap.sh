@@ -40,6 +40,8 @@ same $gallery/attention_scores.gemm \
 	'roles cooperative;'
 # keys in parts, of which some have none; pages that memory names, also some that are none
 same $gallery/attention_decode.gemm S=3,B=2,G=1,R=4,E=64,L=330,kb=21120,kg=21120,kl=64,vb=21120,vg=21120,vl=64 P 'roles cooperative;'
+same $gallery/attention_decode.gemm S=2,B=1,G=2,R=4,E=128,L=200,kb=51200,kg=25600,kl=128,vb=51200,vg=25600,vl=128 P \
+	'roles cooperative { producer 1 warp regs 24; consumer 1 warpgroup regs 232; } ctas 2;'
 same $gallery/attention_pages.gemm S=2,B=3,G=1,R=5,E=64,N=5,L=64,T=6,kn=4096,kg=4096,kl=64,vn=4096,vg=4096,vl=64 P 'roles cooperative;'
 same $gallery/attention_pages.gemm S=1,B=2,G=2,R=70,E=128,N=5,L=64,T=4,kn=16384,kg=8192,kl=128,vn=16384,vg=8192,vl=128 P 'roles none;'
 # more iterations for later tiles, or none: such a loop of a persistent kernel is proved without overlap

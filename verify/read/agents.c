@@ -165,7 +165,7 @@ bool read_agents(Reader *r)
 	if (threads <= 0 || threads % 32 || warps > MAX_WARPS)
 		return read_problem(r, D_W0411, p->k->loc,
 				    "a CTA of 32 to 1024 threads is expected");
-	int regs = (int)(SM_REGS / threads / WARP_REGS_UNIT * WARP_REGS_UNIT);
+	int regs = (int)(SM_REGS / (threads * kernel_ctas(p->k)) / WARP_REGS_UNIT * WARP_REGS_UNIT);
 	for (int cta = 0; cta < p->m.ranks; cta++)
 		if (!find_agents_of(r, cta, warps))
 			return false;
