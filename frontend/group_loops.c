@@ -60,9 +60,7 @@ const Ix *group_loop_begin(Sema *s, Loc loc, const Ix *all, int64_t extent)
 	op_sym(s->kernel, op, kernel_fresh(s->kernel, "first"));
 	op_sym(s->kernel, op, kernel_fresh(s->kernel, "last"));
 	op_sym(s->kernel, op, kernel_fresh(s->kernel, "rows"));
-	op_ix(s->kernel, op, layout_size(c, l->ends->layout));
-	op_ix(s->kernel, op, all);
-	op_ix(s->kernel, op, l->group);
+	op_ixs(s->kernel, op, layout_size(c, l->ends->layout), all, l->group);
 	facts_of_op(op, &s->facts, ctx_arena(c));
 	l->first = ix_sym(c, op->sym[0]);
 	l->last = ix_sym(c, op->sym[1]);

@@ -224,8 +224,7 @@ static Op *loop_new(Sema *s, const Node *n, const Ix *from, const Ix *to)
 	const Node *name = n->kids.at[0]->kids.at[0];
 	Op *op = build(s, OP_FOR, n->loc);
 	op_sym(s->kernel, op, kernel_fresh(s->kernel, name->name));
-	op_ix(s->kernel, op, from);
-	op_ix(s->kernel, op, to);
+	op_ixs(s->kernel, op, from, to);
 	facts_of_op(op, &s->facts, ctx_arena(s->ctx));
 	return op;
 }

@@ -334,6 +334,18 @@ void op_ix(Kernel *k, Op *op, const Ix *x)
 	op->ix[op->nix++] = x;
 }
 
+void op_in_all(Kernel *k, Op *op, Val *const *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		op_in(k, op, v[i], NULL);
+}
+
+void op_ix_all(Kernel *k, Op *op, const Ix *const *x, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		op_ix(k, op, x[i]);
+}
+
 void op_sym(Kernel *k, Op *op, const char *name)
 {
 	room(k, (void **)&op->sym, op->nsym, &op->sym_cap, sizeof(const char *));

@@ -36,8 +36,7 @@ const Ix *op_let(Kernel *k, Op *at, const char *name, const Ix *x)
 const Ix *op_turns(Kernel *k, Op *loop, const char *name, const Ix *n, int unroll)
 {
 	op_sym(k, loop, name);
-	op_ix(k, loop, ix_int(k, 0));
-	op_ix(k, loop, n);
+	op_ixs(k, loop, ix_int(k, 0), n);
 	op_int(k, loop, A_UNROLL, unroll);
 	return ix_sym(k->ctx, name);
 }

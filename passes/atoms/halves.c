@@ -139,8 +139,7 @@ static Val *rest_of(Kernel *k, Op *at, const Product *p, Elem half)
 static Val *computed(Kernel *k, Op *at, OpKind kind, Val *x, Val *y)
 {
 	Op *op = op_before(k, at, kind);
-	op_in(k, op, x, NULL);
-	op_in(k, op, y, NULL);
+	op_ins(k, op, x, y);
 	return op_result(k, op, x->name, x->type);
 }
 

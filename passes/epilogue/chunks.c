@@ -343,8 +343,7 @@ static void source_load(const Epilogue *e, const Source *s, Op *at, Chunk c)
 			   e->rows * e->t.along_m);
 	Op *load = op_before(k, at, way_rows[s->way].first);
 	op_in(k, load, s->buffer, position(e, c));
-	op_in(k, load, t, NULL);
-	op_in(k, load, s->map, NULL);
+	op_ins(k, load, t, s->map);
 }
 
 /* Its registers, read where they are first needed; the slot then takes the chunk of a lap later. */
@@ -550,8 +549,7 @@ void by_pieces(Epilogue *e)
 		Val *t = part_tile(e, e->store, e->tile, chunk_row(e, all[i], e->tile, zero),
 				   chunk_col(e, all[i], e->tile, zero), e->rows * e->t.along_m);
 		Op *store = op_before(k, e->store, OP_STORE);
-		op_in(k, store, t, NULL);
-		op_in(k, store, v, NULL);
+		op_ins(k, store, t, v);
 	}
 	op_remove(e->store);
 }

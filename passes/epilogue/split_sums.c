@@ -175,8 +175,7 @@ static void get_piece(Kernel *k, Block *b, const Sums *s, const Op *at, int piec
 		Val *t =
 			workspace_tile(k, b, s->buffer, s->piece, s->pieces, whose, piece, at->loc);
 		Op *get = op_append(k, b, way_rows[WAY_PARTS].last, at->loc);
-		op_in(k, get, x, NULL);
-		op_in(k, get, t, NULL);
+		op_ins(k, get, x, t);
 		return;
 	}
 	Op *get = op_append(k, b, way_rows[WAY_PEERS].last, at->loc);
@@ -195,8 +194,7 @@ static void add_piece(Kernel *k, Block *b, const Sums *s, const Op *at, int piec
 	Op *loop = op_append(k, b, OP_FOR, loc);
 	const char *part = kernel_fresh(k, "part");
 	op_sym(k, loop, part);
-	op_ix(k, loop, ix_int(k, 1));
-	op_ix(k, loop, ix_int(k, split_parts(k)));
+	op_ixs(k, loop, ix_int(k, 1), ix_int(k, split_parts(k)));
 	op_int(k, loop, A_UNROLL, at_once);
 	b = op_body(k, loop);
 	Op *frag = op_append(k, b, OP_FRAG, loc);

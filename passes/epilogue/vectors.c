@@ -69,8 +69,7 @@ Val *loaded_chunk(Epilogue *e, const Op *whole, Chunk c)
 	Op *none = op_before(k, e->store, OP_FILL), *load = op_before(k, e->store, OP_LOAD);
 	op_real(k, none, A_VALUE, 0);
 	op_in(k, none, frag->out, NULL);
-	op_in(k, load, frag->out, NULL);
-	op_in(k, load, t, NULL);
+	op_ins(k, load, frag->out, t);
 	return frag->out;
 }
 
@@ -158,8 +157,7 @@ void vector_buffer(const Epilogue *e, Source *s, Op *reader)
 	for (int i = 0; i < tile->def->nix; i++)
 		op_ix(k, t, tile->def->ix[i]);
 	op_in(k, load, s->buffer, turn_of(e));
-	op_in(k, load, op_result(k, t, "t", tile->type), NULL);
-	op_in(k, load, s->map, NULL);
+	op_ins(k, load, op_result(k, t, "t", tile->type), s->map);
 	op_str(k, load, A_MULTICAST, "off");
 }
 

@@ -187,14 +187,12 @@ static void mask_apart(Kernel *k, Op *select, const Val *kept, const Ix *whole)
 	Op *copy = op_before(k, select, OP_FRAG), *move = op_before(k, select, OP_MOVE);
 	Val *y = op_result(k, copy, "x", select->out->type);
 	kernel_replace(k, select->out, y);
-	op_in(k, move, y, NULL);
-	op_in(k, move, (Val *)kept, NULL);
+	op_ins(k, move, y, (Val *)kept);
 	Op *some = op_before(k, select, OP_IF);
 	op_ix(k, some, ix_new(k->ctx, IX_EQ, whole, ix_int(k, 0)));
 	block_append(op_body(k, some), select);
 	Op *back = op_append(k, some->body, OP_MOVE, select->loc);
-	op_in(k, back, y, NULL);
-	op_in(k, back, select->out, NULL);
+	op_ins(k, back, y, select->out);
 	bring_in(k, some);
 }
 

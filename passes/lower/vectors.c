@@ -376,8 +376,7 @@ void lower_inside(Kernel *k, Op *op)
 	const char *name = kernel_fresh(k, "r");
 	const Ix *reg = ix_sym(k->ctx, name);
 	Place p = vector_place(k, op, reg);
-	op_in(k, move, y, NULL);
-	op_in(k, move, x, NULL);
+	op_ins(k, move, y, x);
 	Op *loop = op_before(k, op, OP_FOR);
 	op_turns(k, loop, name, ix_int(k, type_regs(x->type)), 1);
 	Op *fill = op_append(k, op_body(k, loop), OP_FILL, op->loc);

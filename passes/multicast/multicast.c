@@ -26,9 +26,7 @@ static Issue issue_wanted(const Kernel *k, const Op *load)
 
 static void share(Kernel *k, Op *load, const Share *s, SlotForm m)
 {
-	op_ix(k, load, s->mask);
-	op_ix(k, load, s->slice);
-	op_ix(k, load, s->issues);
+	op_ixs(k, load, s->mask, s->slice, s->issues);
 	op_int(k, load, A_SLICES, s->slices);
 	attrs_drop(&load->attrs, A_MULTICAST);
 	m.rows /= s->slices;

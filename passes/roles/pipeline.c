@@ -65,8 +65,7 @@ static void look_ahead(Kernel *k, Op *loop, const char *ring, int ahead)
 	const char *name = kernel_fresh(k, loop->sym[0]);
 	const Ix *last = ix_add(c, from, ix_int(k, ahead));
 	op_sym(k, prologue, name);
-	op_ix(k, prologue, from);
-	op_ix(k, prologue, ix_new(c, IX_MIN, last, to));
+	op_ixs(k, prologue, from, ix_new(c, IX_MIN, last, to));
 	SymSub early = {loop->sym[0], ix_sym(c, name)};
 	block_copy(k, loop->body, op_body(k, prologue), &early, 1, is_load,
 		   (void *)(uintptr_t)ring);

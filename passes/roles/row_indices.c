@@ -95,8 +95,7 @@ static Val *load_indices(Kernel *k, const Type *type, const Attr *first, Op *at,
 	Val *to = op_result(k, frag, "rows", type);
 	op_in(k, none, to, NULL);
 	op_real(k, none, A_VALUE, NO_INDEX);
-	op_in(k, load, to, NULL);
-	op_in(k, load, t->out, NULL);
+	op_ins(k, load, to, t->out);
 	if (attrs_int(&k->attrs, A_CHECKS, 0)) {
 		op_in(k, load, IN(of, OF).val, NULL);
 		op_int(k, load, A_CHECKS, attrs_int(&of->attrs, A_GATHER, 0));

@@ -105,6 +105,5 @@ PASS_OF(tickets)
 	draw_op(k, last_name(at), buffer, tickets);
 	Op *get = op_append(k, at->block, OP_TICKET_GET, at->loc);
 	op_in(k, get, buffer, NULL);
-	op_ix(k, get, IX(at, TURN));
-	op_ix(k, get, IX(tickets, TILES));
+	op_ixs(k, get, IX(at, TURN), IX(tickets, TILES));
 }

@@ -98,8 +98,7 @@ static const Ix *counter(const Walk *w, Op *loop, const Ix *start, const Ix *ste
 			return ix_sym(k->ctx, loop->sym[i]);
 	const char *name = kernel_fresh(k, "fills");
 	op_sym(k, loop, name);
-	op_ix(k, loop, start);
-	op_ix(k, loop, step);
+	op_ixs(k, loop, start, step);
 	return ix_sym(k->ctx, name);
 }
 

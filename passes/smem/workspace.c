@@ -74,9 +74,7 @@ Val *workspace_tile(Kernel *k, Block *b, Val *workspace, const Type *row, int ro
 	Op *tile = op_append(k, b, OP_TILE, loc);
 	const Ix *cta = number_of(k, group_of(k), split_parts(k), part);
 	op_in(k, tile, workspace, NULL);
-	op_ix(k, tile, cta);
-	op_ix(k, tile, ix_int(k, piece));
-	op_ix(k, tile, ix_int(k, 0));
+	op_ixs(k, tile, cta, ix_int(k, piece), ix_int(k, 0));
 	const Layout *l = layout_of(c, 1, 1, rows, layout_size_int(row->layout));
 	return op_result(k, tile, "t", type_tile(c, SP_GLOBAL, row->elem, l));
 }
@@ -88,7 +86,6 @@ void workspace_meet(Kernel *k, Op *at, Val *workspace)
 	kernel_fact(k, ix_new(k->ctx, IX_LE, IX(launch, X), ix_int(k, SPLIT_CTAS)), "CTAs <= 2048",
 		    "sums by workspace: CTAs that share tiles run at one time", at->loc);
 	op_in(k, meet, workspace, NULL);
-	op_ix(k, meet, number_of(k, group_of(k), 1, ix_int(k, 0)));
-	op_ix(k, meet, owner_part(k));
+	op_ixs(k, meet, number_of(k, group_of(k), 1, ix_int(k, 0)), owner_part(k));
 	op_int(k, meet, A_COUNT, split_parts(k));
 }

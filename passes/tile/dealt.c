@@ -49,16 +49,12 @@ const Ix *tiles_by_tickets(Here h, const Plane *p, Op *grid, const Ix *all)
 	Op *tickets = op_before(k, grid, OP_TICKETS);
 	const char *turns = kernel_fresh(k, "turns"), *tile = kernel_fresh(k, "ticket");
 	op_sym(k, tickets, turns);
-	op_ix(k, tickets, first);
-	op_ix(k, tickets, tiles);
-	op_ix(k, tickets, step);
+	op_ixs(k, tickets, first, tiles, step);
 	if (kernel_pingpong(k))
 		op_int(k, tickets, A_TURNS, TURNS);
 	const Ix *t = tiles_repeat(k, grid, ix_sym(c, turns));
 	Op *at = op_before(k, h.at, OP_TICKET_AT);
 	op_sym(k, at, tile);
-	op_ix(k, at, t);
-	op_ix(k, at, tiles);
-	op_ix(k, at, ix_add(c, first, ix_mul(c, t, step)));
+	op_ixs(k, at, t, tiles, ix_add(c, first, ix_mul(c, t, step)));
 	return tiles_let(h, "tile", tiles_below(k, ix_sym(c, tile), tiles));
 }

@@ -23,8 +23,7 @@ static Op *of_groups(Here h, const Plane *p, OpKind kind)
 {
 	Op *op = op_before(h.k, h.at, kind);
 	op_in(h.k, op, IN(p->grid, ENDS).val, NULL);
-	op_ix(h.k, op, IX(p->grid, GROUPS));
-	op_ix(h.k, op, IX(p->grid, ROWS));
+	op_ixs(h.k, op, IX(p->grid, GROUPS), IX(p->grid, ROWS));
 	op_int(h.k, op, A_ROWS, rows_of(p));
 	if (attrs_get(&p->grid->attrs, A_COUNTS))
 		op_int(h.k, op, A_COUNTS, 1);

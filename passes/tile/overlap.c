@@ -190,8 +190,7 @@ static Op *loop_once(Chain *c)
 	const Ix *lo = IX(c->loop, FROM), *second = ix_add(x, lo, ix_const(x, 1));
 	Op *once = op_new(c->k, OP_FOR, c->loop->loc);
 	op_sym(c->k, once, kernel_fresh(c->k, c->loop->sym[0]));
-	op_ix(c->k, once, lo);
-	op_ix(c->k, once, ix_new(x, IX_MIN, second, IX(c->loop, TO)));
+	op_ixs(c->k, once, lo, ix_new(x, IX_MIN, second, IX(c->loop, TO)));
 	op_int(c->k, once, A_ONCE, 1);
 	op_body(c->k, once);
 	return once;
@@ -219,8 +218,7 @@ static Op *carry_operand(Chain *c)
 	Operand *a = &IN(c->second, A);
 	Op *frag = op_before(c->k, c->loop, OP_FRAG);
 	Op *copy = op_after(c->k, a->val->def, OP_COPY);
-	op_in(c->k, copy, op_result(c->k, frag, a->val->name, a->val->type), NULL);
-	op_in(c->k, copy, a->val, NULL);
+	op_ins(c->k, copy, op_result(c->k, frag, a->val->name, a->val->type), a->val);
 	a->val = frag->out;
 	return frag;
 }

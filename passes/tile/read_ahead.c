@@ -126,8 +126,7 @@ static void read_first(Ahead *a, const Op *tile, const Op *copy)
 	Val *from = first_tile(a, tile);
 	Val *to = op_result(k, clone_before(k, a->loop, v->def), v->name, v->type);
 	Op *read = clone_before(k, a->loop, copy);
-	op_in(k, read, to, NULL);
-	op_in(k, read, from, NULL);
+	op_ins(k, read, to, from);
 	ptrmap_set(&a->first, v, to);
 	if (is_for_mma(a->loop, v))
 		ptrmap_set(&a->urgent, v, read);
@@ -194,8 +193,7 @@ static void cache_behind(Ahead *a, Op *op, const Op *copy, const Ix *at, int by)
 	op_in(k, there, IN(tile, OF).val, NULL);
 	for (int i = 0; i < tile->nix; i++)
 		op_ix(k, there, place_later(a, tile, i, at, by));
-	op_in(k, prefetch, IN(op, TO).val, NULL);
-	op_in(k, prefetch, op_result(k, there, "t", tile->out->type), NULL);
+	op_ins(k, prefetch, IN(op, TO).val, op_result(k, there, "t", tile->out->type));
 	op_insert_after(op, prefetch);
 	op_insert_after(op, there);
 }
@@ -256,8 +254,7 @@ static Val *left(Ahead *a, const Val *v)
 	const char *name = ctx_strf(a->k->ctx, "%s.next", v->name);
 	to = op_result(a->k, op_before(a->k, a->loop, OP_FRAG), name, v->type);
 	Op *copy = op_before(a->k, a->loop, OP_COPY);
-	op_in(a->k, copy, to, NULL);
-	op_in(a->k, copy, ptrmap_get(&a->first, v), NULL);
+	op_ins(a->k, copy, to, ptrmap_get(&a->first, v));
 	ptrmap_set(&a->next, v, to);
 	return to;
 }
@@ -282,8 +279,7 @@ static void leave(Ahead *a, Val *v)
 	if (!to)
 		return;
 	Op *copy = op_append(a->k, a->loop->body, OP_COPY, v->def->loc);
-	op_in(a->k, copy, to, NULL);
-	op_in(a->k, copy, v, NULL);
+	op_ins(a->k, copy, to, v);
 }
 
 static void find(Ahead *a)

@@ -346,9 +346,7 @@ void tiles_launch(Here h, const Plane *p, const Ix *clusters)
 	const Ix *one = ix_int(h.k, 1);
 	Op *op = op_new(h.k, OP_LAUNCH, p->grid->loc);
 	int64_t each = p->ctas * p->parts * p->shares;
-	op_ix(h.k, op, ix_mul(h.k->ctx, clusters, ix_int(h.k, each)));
-	op_ix(h.k, op, one);
-	op_ix(h.k, op, one);
+	op_ixs(h.k, op, ix_mul(h.k->ctx, clusters, ix_int(h.k, each)), one, one);
 	op_insert_before(kernel_first(h.k), op);
 }
 
@@ -384,8 +382,7 @@ const Ix *tiles_repeat(Kernel *k, Op *grid, const Ix *turns)
 	Op *loop = op_before(k, grid, OP_FOR);
 	const char *name = kernel_fresh(k, "t");
 	op_sym(k, loop, name);
-	op_ix(k, loop, ix_int(k, 0));
-	op_ix(k, loop, turns);
+	op_ixs(k, loop, ix_int(k, 0), turns);
 	block_append(op_body(k, loop), grid);
 	return ix_sym(k->ctx, name);
 }
