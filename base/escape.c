@@ -66,11 +66,6 @@ static int add_visible(const char *s, Buf *out)
 }
 
 /* ------------------------------------------------------------------ texts */
-static size_t word_length(const char *s)
-{
-	return strcspn(s, " \t\n");
-}
-
 /* From `at` back or on to where a character begins. */
 static size_t whole(const char *s, size_t at)
 {
@@ -83,7 +78,7 @@ void text_cut(const char *s, Buf *out)
 {
 	buf_add(out, "", 0);
 	while (*s) {
-		size_t n = word_length(s);
+		size_t n = strcspn(s, " \t\n");
 		if (n > WORD_MAX) {
 			size_t tail = whole(s, n - WORD_TAIL);
 			buf_add(out, s, whole(s, WORD_HEAD));

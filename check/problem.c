@@ -355,11 +355,6 @@ uint64_t problem_mix(uint64_t z)
 	return z ^ (z >> 31);
 }
 
-static double random_integer(uint64_t seed, int64_t i)
-{
-	return (double)((int)(problem_mix(seed + (uint64_t)i) % 9) - 4);
-}
-
 /* Box and Muller: two uniform numbers to a normal one. */
 static double random_normal(uint64_t seed, int64_t i)
 {
@@ -375,7 +370,7 @@ static double random_element(Elem e, DataKind kind, uint64_t seed, int64_t i)
 	if (e == EL_U32 && kind == DATA_NORMAL)
 		return (double)(uint32_t)(problem_mix(seed + (uint64_t)i) >> 32);
 	if (kind == DATA_INTEGERS)
-		return random_integer(seed, i);
+		return (double)((int)(problem_mix(seed + (uint64_t)i) % 9) - 4);
 	return spread * random_normal(seed, i);
 }
 

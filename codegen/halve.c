@@ -28,14 +28,9 @@ static V bytes_below(Cg *g, V x, uint32_t high)
 	return cg_call(g, "llvm.nvvm.prmt", NULL, in, 3);
 }
 
-static LLVMTypeRef pair_type(const Cg *g, Elem e)
-{
-	return LLVMVectorType(cg_elem(g->m, e), 2);
-}
-
 static V as_pair(Cg *g, V word, Elem e)
 {
-	return LLVMBuildBitCast(g->b, word, pair_type(g, e), "");
+	return LLVMBuildBitCast(g->b, word, LLVMVectorType(cg_elem(g->m, e), 2), "");
 }
 
 /* ------------------------------------------------------------------ of 4 bits */

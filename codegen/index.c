@@ -153,11 +153,6 @@ static LLVMValueRef emit_div(Cg *g, const Ix *x, int bits)
 	return quotient ? LLVMBuildUDiv(g->b, a, b, "") : LLVMBuildURem(g->b, a, b, "");
 }
 
-static LLVMValueRef emit_xor(Cg *g, const Ix *x, int bits)
-{
-	return LLVMBuildXor(g->b, value_of(g, x->a, bits), value_of(g, x->b, bits), "");
-}
-
 /* A count of 32 and more shifts in 64 bits. */
 static int shift_bits(Cg *g, const Ix *x, int bits)
 {
@@ -204,7 +199,9 @@ static LLVMValueRef emit_two(Cg *g, const Ix *x, int bits)
 		return emit_div(g, x, bits);
 	if (x->kind == IX_SHL || x->kind == IX_SHR)
 		return emit_shifted(g, x, bits);
-	return x->kind == IX_XOR ? emit_xor(g, x, bits) : emit_choose(g, x, bits);
+	return x->kind == IX_XOR
+		       ? LLVMBuildXor(g->b, value_of(g, x->a, bits), value_of(g, x->b, bits), "")
+		       : emit_choose(g, x, bits);
 }
 
 static LLVMValueRef emit_term(Cg *g, const Ix *x, const Term *t)

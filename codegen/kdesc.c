@@ -29,13 +29,6 @@ static bool room(Fill *f, int have, int max, const char *what)
 	return false;
 }
 
-static const char *postfix(Ctx *c, const Ix *x)
-{
-	Buf b = {0};
-	ix_postfix(x, &b);
-	return ctx_buf(c, &b);
-}
-
 /* ------------------------------------------------------------------ conditions */
 static void first_name(void *user, const char *name)
 {
@@ -46,7 +39,7 @@ static void first_name(void *user, const char *name)
 static void add_fact(Fill *f, const Ix *cond, const char *text, const char *field, const char *rule)
 {
 	KDesc *d = f->d;
-	const char *name = NULL, *post = postfix(f->c, cond);
+	const char *name = NULL, *post = ix_postfix_text(f->c, cond);
 	ix_names(cond, first_name, &name);
 	for (int i = 0; i < d->nfacts; i++)
 		if (strcmp(d->facts[i].cond, post) == 0)
@@ -164,8 +157,8 @@ static void fill_arg(Fill *f, const Arg *a)
 	if (!room(f, to->rank - 1, KD_MAX_RANK, "modes in an argument"))
 		return;
 	for (int i = 0; i < to->rank; i++) {
-		to->shape[i] = postfix(f->c, shape[i]);
-		to->stride[i] = postfix(f->c, stride[i]);
+		to->shape[i] = ix_postfix_text(f->c, shape[i]);
+		to->stride[i] = ix_postfix_text(f->c, stride[i]);
 	}
 }
 
@@ -191,7 +184,7 @@ static void fill_work(Fill *f, const Arg *a)
 	if (!launch || !room(f, f->d->nworks, KD_MAX_WORKS, "workspaces"))
 		return;
 	const Ix *bytes = elem_bytes_of(c, a->val->type->elem, tup_get(l->stride, 0)->leaf);
-	f->d->works[f->d->nworks++] = postfix(c, ix_mul(c, IX(launch, X), bytes));
+	f->d->works[f->d->nworks++] = ix_postfix_text(c, ix_mul(c, IX(launch, X), bytes));
 }
 
 static void fill_args(Fill *f)
@@ -249,11 +242,11 @@ static void fill_modes(Fill *f, KMap *map, Elem elem, const Layout *l, const Att
 		dims[i] = tup_get(l->shape, modes.at[i])->leaf;
 		dims[i] = whole ? dims[i] : elem_bytes_of(f->c, elem, dims[i]);
 		map->box[i] = (int)(whole ? box->i[i] : elem_span(elem, box->i[i]));
-		map->dims[i] = postfix(f->c, dims[i]);
+		map->dims[i] = ix_postfix_text(f->c, dims[i]);
 		if (!i)
 			continue;
 		bytes[i - 1] = elem_bytes_of(f->c, elem, tup_get(l->stride, modes.at[i])->leaf);
-		map->strides[i - 1] = postfix(f->c, bytes[i - 1]);
+		map->strides[i - 1] = ix_postfix_text(f->c, bytes[i - 1]);
 	}
 	if (!map->optional)
 		map_facts(f, map, dims, bytes);
@@ -342,7 +335,7 @@ static void fill_ops(Fill *f)
 		else if (op->kind == OP_SHARED || op->kind == OP_MBARRIER)
 			fill_buffer(f, op);
 		for (int i = 0; op->kind == OP_LAUNCH && i < 3 && i < op->nix; i++)
-			f->d->grid[i] = postfix(f->c, on_host(f->c, op->ix[i]));
+			f->d->grid[i] = ix_postfix_text(f->c, on_host(f->c, op->ix[i]));
 	}
 }
 

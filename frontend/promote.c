@@ -105,11 +105,6 @@ void scaled_build(Sema *s, const Node *n, const Value *v, const Node *scale)
 }
 
 /* ------------------------------------------------------------------ several iterations */
-static bool names(const Op *op, const Val *v)
-{
-	return op->out == v || op_takes(op, v);
-}
-
 static bool is_step(const Sema *s, const Block *b, const Op *op)
 {
 	for (int i = 0; i < s->promotions.n; i++) {
@@ -126,7 +121,7 @@ static bool may_wait(const Sema *s, const Promotion *p, const Op *loop)
 	if (p->block != loop->body)
 		return false;
 	for (const Op *op = loop->body->first; op && op_inside(op, loop); op = op_next(op))
-		if (names(op, p->acc) && !is_step(s, p->block, op))
+		if ((op->out == p->acc || op_takes(op, p->acc)) && !is_step(s, p->block, op))
 			return false;
 	return true;
 }

@@ -56,6 +56,7 @@ enum { TV_MODES = 16 /* of threads, or of registers */ };
 /* tv.c: thread-value layouts, flat and static. A part is one as type_broadcasts has it.
  * NULL: threads hold other neighbours than those that share an element of the part. */
 const Layout *tv_of_part(Ctx *c, const Layout *tv, const Layout *whole, const Layout *part);
+int64_t tv_leaf(const Tup *t); /* the number that a mode of one has for extent or stride */
 int64_t tv_register_offset(const Layout *tv, int reg); /* of thread 0 */
 int tv_register_at(const Type *t, int64_t offset);     /* the reverse; -1: none */
 int tv_source(const Type *whole, int reg,
@@ -534,6 +535,7 @@ Op *op_parent(const Op *op);                     /* whose body it stands in; NUL
 const Op *op_around(const Op *op, OpKind kind);  /* it, or the nearest around it; NULL: none */
 const Op *op_role(const Op *op);                 /* that it stands in; NULL outside */
 bool op_inside(const Op *op, const Op *region);  /* it, or what stands in it */
+bool op_precedes(const Op *a, const Op *b);      /* or is b; both in one block */
 void kernel_replace(Kernel *k, Val *v, Val *by); /* in every operand */
 bool val_used(const Kernel *k, const Val *v);
 bool op_only_names(const Op *op); /* a let, or another whose names hold to the end of its block */

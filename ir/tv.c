@@ -14,7 +14,7 @@ typedef struct {
 	int n;
 } Modes;
 
-static int64_t number(const Tup *t)
+int64_t tv_leaf(const Tup *t)
 {
 	int64_t v;
 	if (!tup_is_leaf(t) || !ix_is_const(t->leaf, &v))
@@ -29,8 +29,8 @@ static Modes modes_of(const Layout *tv, int which)
 	if (m.n > TV_MODES)
 		panic("a thread-value layout of more than %d modes", TV_MODES);
 	for (int i = 0; i < m.n; i++) {
-		m.extent[i] = number(tup_get(shape, i));
-		m.stride[i] = number(tup_get(stride, i));
+		m.extent[i] = tv_leaf(tup_get(shape, i));
+		m.stride[i] = tv_leaf(tup_get(stride, i));
 	}
 	return m;
 }
@@ -41,9 +41,10 @@ static int64_t part_offset(const Layout *whole, const Layout *part, int64_t offs
 {
 	int64_t at = 0;
 	for (int i = 0; i < layout_rank(whole); i++) {
-		int64_t n = number(tup_get(whole->shape, i)), of = number(tup_get(part->shape, i));
+		int64_t n = tv_leaf(tup_get(whole->shape, i)),
+			of = tv_leaf(tup_get(part->shape, i));
 		if (of != 1)
-			at += offset % n / (n / of) * number(tup_get(part->stride, i));
+			at += offset % n / (n / of) * tv_leaf(tup_get(part->stride, i));
 		offset /= n;
 	}
 	return at;
@@ -75,7 +76,8 @@ static int64_t steps_within(const Layout *whole, const Layout *part, int64_t ext
 {
 	int64_t within = extent;
 	for (int i = 0; i < layout_rank(whole); i++) {
-		int64_t n = number(tup_get(whole->shape, i)), of = number(tup_get(part->shape, i));
+		int64_t n = tv_leaf(tup_get(whole->shape, i)),
+			of = tv_leaf(tup_get(part->shape, i));
 		int64_t share = n / of, step = stride % n;
 		if (of != 1 && step && share % step && step % share)
 			return 0;
@@ -148,7 +150,7 @@ int tv_source(const Type *whole, int reg, const Type *part)
 /* Lane q of a quad has columns 2q, 2q + 1, 2q + 8 and 2q + 9, and gets 4q .. 4q + 3. */
 bool tv_quad(const Type *from, const Type *to, int word, int reg[4])
 {
-	int64_t column = number(tup_get(to->layout->stride, 1));
+	int64_t column = tv_leaf(tup_get(to->layout->stride, 1));
 	int64_t first = tv_register_offset(to->tv, 4 * word);
 	for (int i = 0; i < 4; i++) {
 		reg[i] = tv_register_at(from, first + (i / 2 * 8 + i % 2) * column);
@@ -161,7 +163,7 @@ bool tv_quad(const Type *from, const Type *to, int word, int reg[4])
 /* The lanes of a quad are the first mode of threads; others hold the same rows of both. */
 static bool quads_of_threads(const Type *from, const Type *to)
 {
-	int64_t column = number(tup_get(to->layout->stride, 1));
+	int64_t column = tv_leaf(tup_get(to->layout->stride, 1));
 	Modes a = modes_of(from->tv, 0), b = modes_of(to->tv, 0);
 	bool same = a.n == b.n;
 	for (int i = 0; i < a.n && same; i++)
@@ -287,8 +289,8 @@ static bool is_bits(const TvRow *r)
 
 bool tv_row(const Type *t, TvRow *all, int *n)
 {
-	int64_t rows = number(tup_get(t->layout->shape, 0)),
-		cols = number(tup_get(t->layout->shape, 1));
+	int64_t rows = tv_leaf(tup_get(t->layout->shape, 0)),
+		cols = tv_leaf(tup_get(t->layout->shape, 1));
 	int64_t stride[2 * TV_MODES], next = rows;
 	Modes threads = modes_of(t->tv, 0), registers = modes_of(t->tv, 1);
 	*n = 0;

@@ -46,20 +46,13 @@ static const Op *writer_of(const Kernel *k, const Val *arg)
 	return found;
 }
 
-static bool comes_before(const Op *a, const Op *b)
-{
-	while (a && a != b)
-		a = a->next;
-	return a;
-}
-
 /* Beside the write, or in a loop that is over when the loop around the write begins. */
 static bool comes_first(const Op *read, const Op *write, const Op *loop, const Op *other)
 {
 	if (read->block == write->block)
-		return comes_before(read, write);
+		return op_precedes(read, write);
 	return loop && other && loop->kind == OP_FOR && other->kind == OP_FOR &&
-	       loop->block == other->block && comes_before(loop, other);
+	       loop->block == other->block && op_precedes(loop, other);
 }
 
 /* Whether each name of the grid that has several values says which tile it is. */
@@ -101,7 +94,7 @@ static bool read_before(const Kernel *k, const Op *read, const Op *write)
 	return IN(read, TO).val->type->space == SP_REG &&
 	       same_place(k, from->def, to->def, NULL, NULL) && from->def->nin == 1 &&
 	       to->def->nin == 1 && !combine_of(write) && write->block == read->block &&
-	       comes_before(read, write) && !tiles_share(k, read, from);
+	       op_precedes(read, write) && !tiles_share(k, read, from);
 }
 
 /* Of each output of the type, and there is one. */

@@ -33,6 +33,13 @@ bool op_inside(const Op *op, const Op *region)
 	return op != NULL;
 }
 
+bool op_precedes(const Op *a, const Op *b)
+{
+	while (a && a != b)
+		a = a->next;
+	return a;
+}
+
 static Op *after(const Op *op)
 {
 	for (; op; op = op_parent(op))

@@ -44,11 +44,6 @@ static void print_sum(const Ix *x, Buf *out)
 	}
 }
 
-static bool is_call(IxKind kind)
-{
-	return kind >= IX_MIN && kind <= IX_SHR;
-}
-
 static void print_call(const Ix *x, Buf *out)
 {
 	buf_printf(out, "%s(", ix_rows[x->kind].text);
@@ -65,7 +60,7 @@ static void print_bare(const Ix *x, Buf *out)
 		buf_printf(out, "%" PRId64, x->value);
 	} else if (x->kind == IX_SYM) {
 		buf_printf(out, "%s", x->name);
-	} else if (is_call(x->kind)) {
+	} else if (x->kind >= IX_MIN && x->kind <= IX_SHR) {
 		print_call(x, out);
 	} else if (x->kind == IX_ADD) {
 		print_sum(x, out);

@@ -188,6 +188,7 @@ void layout_print(const Layout *l, Buf *out);
 const char *layout_str(Ctx *c, const Layout *l);
 const char *tup_text(Ctx *c, const Tup *t);
 const char *ix_text(Ctx *c, const Ix *x);
+const char *ix_postfix_text(Ctx *c, const Ix *x);
 const Layout *layout_parse(Ctx *c, const char **s, const char **why);
 
 #endif

@@ -24,6 +24,13 @@ const char *ix_text(Ctx *c, const Ix *x)
 	return tup_text(c, tup_leaf(c, x));
 }
 
+const char *ix_postfix_text(Ctx *c, const Ix *x)
+{
+	Buf b = {0};
+	ix_postfix(x, &b);
+	return ctx_buf(c, &b);
+}
+
 const char *tup_text(Ctx *c, const Tup *t)
 {
 	Buf b = {0};

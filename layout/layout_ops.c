@@ -172,11 +172,6 @@ static const Tiler *tile_of(Call *k, const Alg *a)
 	return r;
 }
 
-static const Tiler *arg_tile(Call *k, int i)
-{
-	return tile_of(k, &k->arg[i]);
-}
-
 /* ------------------------------------------------------------------ results */
 bool give_layout(Call *k, const Layout *l)
 {
@@ -270,7 +265,7 @@ typedef const Layout *(*ByTile)(Ctx *c, const Layout *a, const Tiler *t, const c
 static bool by_tile(Call *k, ByTile f, TileForm form)
 {
 	const Layout *l = arg_layout(k, 0);
-	const Tiler *t = arg_tile(k, 1);
+	const Tiler *t = tile_of(k, &k->arg[1]);
 	const Layout *r = l ? f(k->c, l, t, &k->why) : NULL;
 	return r && give_layout(k, layout_reform(k->c, r, t, form));
 }

@@ -35,27 +35,22 @@ const char *layout_str(Ctx *c, const Layout *l)
 	return ctx_buf(c, &b);
 }
 
-static const char *skip_space(const char *s)
-{
-	return s + strspn(s, " \t\r\n");
-}
-
 static bool parse_int(const char **s, int *out)
 {
 	int v = 0;
-	*s = skip_space(*s);
+	*s = text_skip_space(*s);
 	if (**s < '0' || **s > '9')
 		return false;
 	for (; **s >= '0' && **s <= '9' && v < 1000; ++*s)
 		v = 10 * v + (**s - '0');
 	*out = v;
-	*s = skip_space(*s);
+	*s = text_skip_space(*s);
 	return true;
 }
 
 static bool parse_char(const char **s, char ch)
 {
-	*s = skip_space(*s);
+	*s = text_skip_space(*s);
 	if (**s != ch)
 		return false;
 	++*s;
@@ -86,7 +81,7 @@ static bool parse_swizzle(const char **s, Swizzle *sw, const char **why)
 /* `o`, as a word of its own */
 static bool parse_o(const char **s)
 {
-	const char *p = skip_space(*s);
+	const char *p = text_skip_space(*s);
 	if (*p != 'o' || (p[1] != ' ' && p[1] != '(' && p[1] != '\t' && p[1] != '\n'))
 		return false;
 	*s = p + 1;
@@ -95,9 +90,9 @@ static bool parse_o(const char **s)
 
 static const Layout *plain(Ctx *c, const Tup *shape, const char **s, const char **why)
 {
-	if (*skip_space(*s) != ':')
+	if (*text_skip_space(*s) != ':')
 		return layout_left(c, shape);
-	*s = skip_space(*s) + 1;
+	*s = text_skip_space(*s) + 1;
 	const Tup *stride = tup_parse(c, s, why);
 	if (!stride)
 		return NULL;
@@ -113,7 +108,7 @@ static const Layout *behind(Ctx *c, const Tup **offset, const char **s, const ch
 {
 	const Tup *first = tup_parse(c, s, why);
 	*offset = NULL;
-	if (first && *skip_space(*s) != ':' && parse_o(s)) {
+	if (first && *text_skip_space(*s) != ':' && parse_o(s)) {
 		*offset = first;
 		first = tup_parse(c, s, why);
 	}
@@ -125,7 +120,7 @@ static const Layout *chain(Ctx *c, const Layout *inner, const char **s, const ch
 {
 	const Tup *offset;
 	Swizzle sw = {0, 0, 0};
-	const char *inside = swizzle_start(skip_space(*s));
+	const char *inside = swizzle_start(text_skip_space(*s));
 	if (depth == CHAIN_MAX)
 		return *why = "the chain of o is too long", NULL;
 	if (inside) {
@@ -157,7 +152,7 @@ const Layout *layout_parse(Ctx *c, const char **s, const char **why)
 {
 	const char *unused;
 	why = why ? why : &unused;
-	*s = skip_space(*s);
+	*s = text_skip_space(*s);
 	if (swizzle_start(*s))
 		return chain(c, NULL, s, why, 0);
 	const Tup *shape = tup_parse(c, s, why);

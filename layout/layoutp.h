@@ -52,7 +52,8 @@ uint64_t basis_inside(uint64_t basis); /* the path without it */
 const void *refuse(Ctx *c, const char **why, const char *fmt, ...) PRINTF(3, 4); /* NULL */
 bool layout_usable(Ctx *c, const char *operation, const Layout *l, const char **why);
 bool ix_divides(Ctx *c, const Ix *a, const Ix *b, const Ix **q); /* a = q * b, surely */
-int ix_at_most(Ctx *c, const Ix *a, const Ix *b);                /* 1 yes, 0 no, -1 unknown */
+const char *text_skip_space(const char *s);
+int ix_at_most(Ctx *c, const Ix *a, const Ix *b); /* 1 yes, 0 no, -1 unknown */
 void modes_join(Ctx *c, Modes *out, Mode m);
 void modes_join_all(Ctx *c, Modes *out, const Modes *m);
 const Layout *layout_complement_in(Ctx *c, const Layout *a, const Tup *shape, const char **why);

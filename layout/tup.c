@@ -2,7 +2,7 @@
 /* tup.c - integer tuples: interned trees with index expressions as leaves, and their text.
  *     tup_parse("(4,(2,K))")  has rank 2, product 8*K, and prints as it was read. */
 #include "layout/ixp.h"
-#include "layout/layout.h"
+#include "layout/layoutp.h"
 
 #include <string.h>
 
@@ -184,7 +184,7 @@ void tup_print(const Tup *t, Buf *out)
 	buf_add(out, ")", 1);
 }
 
-static const char *skip_space(const char *s)
+const char *text_skip_space(const char *s)
 {
 	return s + strspn(s, " \t\r\n");
 }
@@ -213,7 +213,7 @@ static bool opens_tuple(const char *s)
 	const char *end = closing(s, &comma);
 	if (!end || comma)
 		return true;
-	end = skip_space(end);
+	end = text_skip_space(end);
 	return *end != '@' && !ix_infix_at(end);
 }
 
@@ -232,8 +232,8 @@ static const Tup *parse_leaf(Ctx *c, const char **s, const char **why)
 {
 	const Ix *x = ix_parse(c, s, why);
 	uint64_t basis = 0;
-	while (x && *skip_space(*s) == '@') {
-		const char *p = skip_space(skip_space(*s) + 1);
+	while (x && *text_skip_space(*s) == '@') {
+		const char *p = text_skip_space(text_skip_space(*s) + 1);
 		int index = *p >= '0' && *p <= '9' ? 0 : -1;
 		for (; *p >= '0' && *p <= '9' && index < 1000; p++)
 			index = 10 * index + (*p - '0');
@@ -248,18 +248,18 @@ static const Tup *parse_tuple(Ctx *c, const char **s, const char **why, int dept
 {
 	const Tup *at[MAX_RANK];
 	int n = 0;
-	*s = skip_space(*s);
+	*s = text_skip_space(*s);
 	if (**s != '(' || !opens_tuple(*s))
 		return parse_leaf(c, s, why);
 	if (depth > MAX_DEPTH)
 		return *why = "the tuple is nested too deeply", NULL;
-	*s = skip_space(*s + 1);
+	*s = text_skip_space(*s + 1);
 	while (**s != ')') {
 		if (n == MAX_RANK)
 			return *why = "the tuple has more than 64 modes", NULL;
 		if (!(at[n++] = parse_tuple(c, s, why, depth + 1)))
 			return NULL;
-		*s = skip_space(*s);
+		*s = text_skip_space(*s);
 		if (**s == ',')
 			++*s;
 		else if (**s != ')')

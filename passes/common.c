@@ -202,6 +202,11 @@ int val_extent(const Val *v, int mode)
 	return (int)tup_extent(tup_get(v->type->layout->shape, mode));
 }
 
+bool val_is_registers(const Val *v)
+{
+	return v && v->type->kind == TY_TILE && v->type->space == SP_REG;
+}
+
 bool val_is_vector(const Val *v)
 {
 	return val_extent(v, 0) == 1 || val_extent(v, 1) == 1;
@@ -336,14 +341,6 @@ static const Tup *tup_ints(Ctx *c, const int64_t *v, int n)
 	for (int i = 0; i < n; i++)
 		at[i] = tup_int(c, v[i]);
 	return tup_new(c, at, n);
-}
-
-int64_t tv_leaf(const Tup *t)
-{
-	int64_t v;
-	if (!tup_is_leaf(t) || !ix_is_const(t->leaf, &v))
-		panic("a thread-value layout has static, flat modes");
-	return v;
 }
 
 /* The atom's form, restrided from its own tile of `rows` to the whole one of so many. */

@@ -70,6 +70,7 @@ void op_unwrap(Op *region);               /* its body takes its place */
 const Ix *ix_warpgroup(const Kernel *k);
 int val_extent(const Val *v, int mode); /* of a static tile */
 bool val_is_vector(const Val *v);       /* one row or one column of it */
+bool val_is_registers(const Val *v);    /* a tile in registers; NULL: none */
 bool val_is_one(const Val *v);          /* a scalar that a tensor holds */
 int64_t round_up(int64_t x, int64_t to);
 
@@ -124,7 +125,6 @@ typedef struct {
 	int n[2];
 } TvModes;
 const Layout *tv_layout(Ctx *c, const TvModes *tv);
-int64_t tv_leaf(const Tup *t); /* the number that a mode of one has for extent or stride */
 
 /* How a tiled mma covers its accumulator. */
 typedef struct {

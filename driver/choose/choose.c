@@ -498,13 +498,6 @@ static int most_variants(const Chooser *c)
 	return o->nsizes == 1 || o->one || !c->of.npicks ? 1 : FAMILY;
 }
 
-static const char *postfix(Ctx *c, const Ix *x)
-{
-	Buf b = {0};
-	ix_postfix(x, &b);
-	return ctx_buf(c, &b);
-}
-
 /* By what the launcher chooses. */
 static KCost cost_of(File *f, const Chooser *c, const CostVariant *v)
 {
@@ -512,12 +505,12 @@ static KCost cost_of(File *f, const Chooser *c, const CostVariant *v)
 	return (KCost){.family = ctx_str(f->say, c->of.kernel),
 		       .product = w->product,
 		       .variant = *v,
-		       .m = postfix(f->say, w->m),
-		       .n = postfix(f->say, w->n),
-		       .k = postfix(f->say, w->k),
-		       .batch = postfix(f->say, w->batch),
-		       .pitch_a = postfix(f->say, w->pitch_a),
-		       .pitch_b = postfix(f->say, w->pitch_b)};
+		       .m = ix_postfix_text(f->say, w->m),
+		       .n = ix_postfix_text(f->say, w->n),
+		       .k = ix_postfix_text(f->say, w->k),
+		       .batch = ix_postfix_text(f->say, w->batch),
+		       .pitch_a = ix_postfix_text(f->say, w->pitch_a),
+		       .pitch_b = ix_postfix_text(f->say, w->pitch_b)};
 }
 
 static void add_variants(File *f, const Chooser *c, VariantVec *out)

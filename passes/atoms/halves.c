@@ -112,18 +112,13 @@ static bool finds(const Kernel *k, const Op *cvt, Product *p)
 }
 
 /* ------------------------------------------------------------------ */
-static const Type *like(Kernel *k, const Val *v, Elem half)
-{
-	return type_frag(k->ctx, half, v->type->layout, v->type->tv);
-}
-
 static Val *converted(Kernel *k, Op *at, const Product *p, Val *v, Elem half)
 {
 	Op *cvt = op_before(k, at, OP_CVT);
 	op_in(k, cvt, v, NULL);
 	if (p->plus != 0)
 		op_real(k, cvt, A_PLUS, p->plus);
-	return op_result(k, cvt, v->name, like(k, v, half));
+	return op_result(k, cvt, v->name, type_frag(k->ctx, half, v->type->layout, v->type->tv));
 }
 
 /* What x has more than it should. */

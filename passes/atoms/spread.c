@@ -8,18 +8,13 @@
 #include "base/ptrmap.h"
 #include "passes/pass.h"
 
-static bool is_registers(const Val *v)
-{
-	return v && v->type->kind == TY_TILE && v->type->space == SP_REG;
-}
-
 /* Whether the register tiles that op names are spread over threads alike: computed from each other,
  * assigned to each other, or one the rows of the other. */
 static bool spreads_alike(const Op *op)
 {
 	return op_rows[op->kind].flags & OPF_ELT || op->kind == OP_REDUCE || op->kind == OP_SCAN ||
-	       (op->kind == OP_COPY && is_registers(IN(op, TO).val) &&
-		is_registers(IN(op, FROM).val));
+	       (op->kind == OP_COPY && val_is_registers(IN(op, TO).val) &&
+		val_is_registers(IN(op, FROM).val));
 }
 
 enum { MOST_TILES = 4 }; /* of one op: operands and a result */
@@ -28,9 +23,9 @@ static int tiles_of(const Op *op, Val **at)
 {
 	int n = 0;
 	for (int i = 0; i < op->nin; i++)
-		if (is_registers(op->in[i].val))
+		if (val_is_registers(op->in[i].val))
 			at[n++] = op->in[i].val;
-	if (is_registers(op->out))
+	if (val_is_registers(op->out))
 		at[n++] = op->out;
 	return n;
 }
@@ -257,7 +252,7 @@ static bool reads_operand(Ctx *c, const Op *mma, int i)
 static void regroup(Kernel *k, Op *mma)
 {
 	Val *v = IN(mma, A).val;
-	if (!is_registers(v) || !v->type->tv || elem_rows[v->type->elem].bits != 8)
+	if (!val_is_registers(v) || !v->type->tv || elem_rows[v->type->elem].bits != 8)
 		return;
 	const Type *as = type_frag(k->ctx, v->type->elem, v->type->layout,
 				   tiled_mma_tv_of(k->ctx, op_tiled_mma(k->ctx, mma), 1));
@@ -275,7 +270,7 @@ static void check_operand(Kernel *k, const Op *mma, int i)
 			 "is arranged along m as this one"
 		       : "B is a tile, or computed from tiles that are read here";
 	const Val *v = mma->in[i].val;
-	if (!is_registers(v) || reads_operand(k->ctx, mma, i))
+	if (!val_is_registers(v) || reads_operand(k->ctx, mma, i))
 		return;
 	diag(k->ctx, mma->loc, D_E0405,
 	     "operand %c lies in registers as %s, which is not as the mma reads it there\n"
@@ -289,7 +284,7 @@ static void spread_operands(Kernel *k)
 	for (Op *op = kernel_mma(k, NULL); op; op = kernel_mma(k, op))
 		for (int i = 1; i <= 2; i++) {
 			Val *v = op->in[i].val;
-			if (!is_registers(v) || v->type->tv)
+			if (!val_is_registers(v) || v->type->tv)
 				continue;
 			v->type = type_frag(k->ctx, v->type->elem, v->type->layout,
 					    tiled_mma_tv_of(k->ctx, op_tiled_mma(k->ctx, op), i));
@@ -323,7 +318,7 @@ static void spread_puts(Kernel *k)
 	int threads = threads_of_mma(k);
 	for (Op *op = kernel_find(k, OP_COPY); op && threads; op = op_find_next(op, OP_COPY)) {
 		Val *v = IN(op, FROM).val, *to = IN(op, TO).val;
-		if (!is_registers(v) || v->type->tv || to->type->space != SP_SHARED)
+		if (!val_is_registers(v) || v->type->tv || to->type->space != SP_SHARED)
 			continue;
 		const Layout *tv = simt_into(k, v, to, threads);
 		if (!tv) {

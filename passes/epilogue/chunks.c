@@ -235,7 +235,7 @@ static bool is_of_groups(const Val *v)
 {
 	for (int i = 0; i < v->def->nin; i++) {
 		const Val *in = v->def->in[i].val;
-		if (in->type->kind == TY_TILE && in->type->space == SP_REG && !val_is_vector(in) &&
+		if (val_is_registers(in) && !val_is_vector(in) &&
 		    val_extent(in, 1) != val_extent(v, 1))
 			return true;
 	}

@@ -85,8 +85,8 @@ static bool is_tied(const Op *top, const PtrMap *made)
 	for (const Op *op = top; op; op = next_in(op, top)) {
 		for (int i = 0; i < op->nin; i++) {
 			const Val *v = op->in[i].val;
-			if (v->type->kind == TY_TILE && v->type->space == SP_REG &&
-			    op_effect(op, i) & (FX_W | FX_AW) && !ptrmap_get(made, v))
+			if (val_is_registers(v) && op_effect(op, i) & (FX_W | FX_AW) &&
+			    !ptrmap_get(made, v))
 				return true;
 		}
 		if (op->kind == OP_LET || op_fills_shared(op))
@@ -140,18 +140,9 @@ static void note(Uses *u, Op *top)
 	}
 }
 
-/* Whether a is after b, both in one block. */
-static bool is_behind(const Op *a, const Op *b)
-{
-	for (const Op *op = b->next; op; op = op->next)
-		if (op == a)
-			return true;
-	return false;
-}
-
 static Op *later(Op *a, Op *b)
 {
-	return a && is_behind(a, b) ? a : b;
+	return a && a != b && op_precedes(b, a) ? a : b;
 }
 
 /* The last op of the segment that begins with `first`. */

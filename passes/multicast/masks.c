@@ -82,14 +82,9 @@ const Ix *ix_of_sets(Ctx *c, const uint16_t *sets, int n)
 }
 
 /* ------------------------------------------------------------------ issue */
-static int count(uint16_t set)
+int ranks_count(unsigned set)
 {
 	return __builtin_popcount(set);
-}
-
-static uint16_t below(int rank)
-{
-	return (uint16_t)((1u << rank) - 1);
 }
 
 static uint16_t only(int rank)
@@ -101,9 +96,9 @@ static uint16_t only(int rank)
 static int group_size(const Same *s)
 {
 	for (int r = 1; r < s->ranks; r++)
-		if (count(s->with[r]) != count(s->with[0]))
+		if (ranks_count(s->with[r]) != ranks_count(s->with[0]))
 			return 0;
-	return count(s->with[0]);
+	return ranks_count(s->with[0]);
 }
 
 static Issue issue_of(const Same *s, Issue wanted, int parts)
@@ -129,7 +124,7 @@ static void share_groups(Ctx *c, const Same *s, Share *share)
 	int64_t place[CLUSTER_CTAS];
 	bool slice = share->issue == ISSUE_SLICE;
 	for (int r = 0; r < s->ranks; r++) {
-		place[r] = count(s->with[r] & below(r));
+		place[r] = ranks_count(s->with[r] & ((1u << r) - 1));
 		share->loads += !place[r];
 		share->into[r] = slice || !place[r] ? s->with[r] : only(r);
 	}

@@ -25,6 +25,8 @@ typedef struct {
 	uint16_t into[CLUSTER_CTAS]; /* CTAs that rank r writes into, itself always among them */
 } Share;
 
+int ranks_count(unsigned set);
+
 /* `parts`: how many equal parts the tile's box can be cut into, a part beginning wherever the
  * swizzle allows; SLICE becomes LEADER where groups do not have one size that divides it. */
 Share share_load(Ctx *c, const Same *s, Issue wanted, int parts);

@@ -10,11 +10,6 @@
 static const char *const issue_words[] = {"auto", "off", "leader", "slice"};
 
 /* ------------------------------------------------------------------ proofs */
-static int count(uint16_t set)
-{
-	return __builtin_popcount(set);
-}
-
 static const char *named(Kernel *k, const char *theorem)
 {
 	bool number = *theorem >= '0' && *theorem <= '9';
@@ -41,14 +36,14 @@ static int most(const uint16_t *sets, int n)
 {
 	int m = 0;
 	for (int r = 0; r < n; r++)
-		m = count(sets[r]) > m ? count(sets[r]) : m;
+		m = ranks_count(sets[r]) > m ? ranks_count(sets[r]) : m;
 	return m;
 }
 
 static bool alike(const uint16_t *sets, int n)
 {
 	for (int r = 1; r < n; r++)
-		if (count(sets[r]) != count(sets[0]))
+		if (ranks_count(sets[r]) != ranks_count(sets[0]))
 			return false;
 	return true;
 }
@@ -61,7 +56,7 @@ static const char *against_slices(Kernel *k, const Same *same, int parts)
 	return ctx_strf(k->ctx,
 			"the tile has %d times 8 rows, after which its swizzle repeats, and "
 			"groups have %d CTAs",
-			parts, count(same->with[0]));
+			parts, ranks_count(same->with[0]));
 }
 
 static const char *sentence(Kernel *k, const Same *same, const Share *s, Issue wanted)

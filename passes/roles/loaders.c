@@ -77,17 +77,12 @@ static Op *behind_names(const Kernel *k, const Block *b)
 	return first;
 }
 
-static bool is_for_all(const Op *op)
-{
-	return op_rows[op->kind].flags & OPF_EACH;
-}
-
 /* It and what follows it in its block, but for what all lanes of a loop are told. */
 static void by_one_lane(Kernel *k, Op *first, Loc loc)
 {
 	Op *elect = op_before(k, first, OP_ELECT);
 	elect->loc = loc;
-	for (Op *next; first && !is_for_all(first); first = next) {
+	for (Op *next; first && !(op_rows[first->kind].flags & OPF_EACH); first = next) {
 		next = first->next;
 		block_append(op_body(k, elect), first);
 	}

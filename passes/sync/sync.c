@@ -269,11 +269,6 @@ static int filling_arrivals(const Sync *s)
 	return announced + lanes;
 }
 
-static bool is_announced(const Op *op)
-{
-	return HAS_IN(op, BARRIER);
-}
-
 static void sync_ring(Kernel *k, Op *ring, const Groups *groups)
 {
 	Sync s = {.k = k, .ring = ring->sym[0], .facts = kernel_facts(k)};
@@ -287,7 +282,7 @@ static void sync_ring(Kernel *k, Op *ring, const Groups *groups)
 		s.empty = barrier_new(k, ring, "empty", reading_warps(&s) * most_ctas(s.into));
 	sync_copies(&s);
 	for (Op *op = kernel_first(k); op; op = op_next(op))
-		if (write_at(&s, op) && !is_announced(op))
+		if (write_at(&s, op) && !HAS_IN(op, BARRIER))
 			sync_writes(&s, op);
 		else if (put_at(&s, op))
 			sync_put(&s, op);

@@ -252,7 +252,7 @@ static bool is_load(const Op *op)
 
 static bool is_of_registers(const Op *op)
 {
-	return op->out && op->out->type->kind == TY_TILE && op->out->type->space == SP_REG;
+	return val_is_registers(op->out);
 }
 
 static bool is_of_tensor(const Op *op)
@@ -307,18 +307,13 @@ static const Row rows[] = {
 };
 
 /* ------------------------------------------------------------------ whole kernels */
-static bool never_counts(const Kernel *k, const Ix *tiles)
-{
-	return ix_most(tiles, kernel_facts(k)) < 1;
-}
-
 static const char *one_grid(const Kernel *k)
 {
 	const Op *grid = kernel_find(k, OP_GRID);
 	if (!grid || op_find_next(grid, OP_GRID) || op_parent(grid))
 		return "a kernel has one grid, around its program";
 	for (int i = 0; i < grid->nix; i++)
-		if (never_counts(k, grid->ix[i]))
+		if (ix_most(grid->ix[i], kernel_facts(k)) < 1)
 			return "a grid has tiles along each of its modes, for some sizes";
 	return kernel_find(k, OP_LAUNCH) ? "a kernel with a grid has no launch" : NULL;
 }

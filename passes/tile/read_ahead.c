@@ -198,11 +198,6 @@ static void cache_behind(Ahead *a, Op *op, const Op *copy, const Ix *at, int by)
 	op_insert_after(op, there);
 }
 
-static bool is_urgent(const Ahead *a, const Op *copy)
-{
-	return ptrmap_get(&a->urgent, IN(copy, TO).val);
-}
-
 /* What a read will take some iterations later is on its way into the cache by then. */
 static void cache_later(Ahead *a, Op *copy)
 {
@@ -210,7 +205,7 @@ static void cache_later(Ahead *a, Op *copy)
 	const Ix *at = ix_sym(a->k->ctx, a->loop->sym[0]);
 	if (tile_indices(IN(copy, FROM).val))
 		return;
-	if (is_urgent(a, copy))
+	if (ptrmap_get(&a->urgent, IN(copy, TO).val))
 		cache_behind(a, copy, copy, at, URGENT);
 	else if (type_regs(frag->out->type) <= ALIKE)
 		cache_behind(a, copy, copy, at, CACHED);

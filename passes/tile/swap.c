@@ -16,14 +16,9 @@ typedef struct {
 	PtrMap turns; /* tiles of tensors -> the same, transposed */
 } Swap;
 
-static bool is_registers(const Val *v)
-{
-	return v && v->type->kind == TY_TILE && v->type->space == SP_REG;
-}
-
 static bool is_turned(const Swap *w, const Val *v)
 {
-	return is_registers(v) && !ptrmap_get(&w->kept, v);
+	return val_is_registers(v) && !ptrmap_get(&w->kept, v);
 }
 
 static void refuse(const Swap *w, const Op *op, const char *what, const char *remedy)
@@ -45,7 +40,7 @@ static bool joins_values(const Op *op)
 
 static bool keep(Swap *w, Val *v)
 {
-	if (!is_registers(v) || val_is_one(v) || ptrmap_get(&w->kept, v))
+	if (!val_is_registers(v) || val_is_one(v) || ptrmap_get(&w->kept, v))
 		return false;
 	ptrmap_set(&w->kept, v, v);
 	return true;
@@ -71,7 +66,7 @@ static bool keep_beside(Swap *w, const Op *op)
 
 static bool is_put(const Op *op)
 {
-	return op->kind == OP_COPY && is_registers(IN(op, FROM).val) &&
+	return op->kind == OP_COPY && val_is_registers(IN(op, FROM).val) &&
 	       IN(op, TO).val->type->space == SP_SHARED;
 }
 
@@ -153,7 +148,7 @@ static void check_operands(const Swap *w)
 	for (Op *op = kernel_mma(w->k, NULL); op; op = kernel_mma(w->k, op))
 		accumulates |= !is_turned(w, IN(op, TO).val);
 	for (Op *op = kernel_mma(w->k, NULL); op && accumulates; op = kernel_mma(w->k, op))
-		if (is_registers(IN(op, A).val) || is_registers(IN(op, B).val))
+		if (val_is_registers(IN(op, A).val) || val_is_registers(IN(op, B).val))
 			refuse(w, op,
 			       "an operand is computed from an accumulator, which is transposed",
 			       "leave swap out, and make it operand A: mm(P, sB)");

@@ -119,11 +119,6 @@ static const Ix *uncounted(const View *s, const Ix *x)
 	return stage(&bare, x);
 }
 
-static const Ix *as_sum(const View *s, Counted of, const Ix *x)
-{
-	return in_sum(s, of, uncounted(s, x));
-}
-
 /* What stands for a count of trips; NULL: it is none. */
 static const Ix *counted(const View *s, const Ix *x)
 {
@@ -179,7 +174,7 @@ static const Ix *as_trips(const View *s, const Ix *x)
 	const Ix *y = as_some_count(s, x);
 	y = y || !s->counts.n ? y : as_some_count(s, uncounted(s, x));
 	for (int i = s->counts.n - 1; i >= 0 && !y && stage_of_sizes(x); i--)
-		y = as_sum(s, s->counts.at[i], x);
+		y = in_sum(s, s->counts.at[i], uncounted(s, x));
 	return y;
 }
 

@@ -274,11 +274,6 @@ static void put_timeline(const Trace *t, const Why *w, Buf *b)
 		put_row(t, agents, n, w->agent, w->step, "  <--", b);
 }
 
-static const char *plural(int64_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
 static void put_choices(const Program *p, Buf *b)
 {
 	int64_t v = 0;
@@ -302,7 +297,7 @@ static void put_sizes(const Replay *r, Buf *b)
 	}
 	ix_is_const(sizes_of(&r->sizes, ctx_str(c, "ctas")), &v);
 	ix_is_const(sizes_of(&r->sizes, ctx_str(c, "cluster")), &cta);
-	buf_printf(b, "%s %lld CTA%s", before, (long long)v, plural(v));
+	buf_printf(b, "%s %lld CTA%s", before, (long long)v, v == 1 ? "" : "s");
 	if (cta)
 		buf_printf(b, ", in %s %lld", r->p->ctas > 1 ? "cluster" : "CTA", (long long)cta);
 }

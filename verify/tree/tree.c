@@ -161,14 +161,6 @@ static bool contradicts(Merger *m, const Sequence *q, int agent, const Item *loo
 	return false;
 }
 
-/* Of two that stand in one block. */
-static bool stands_before(const Op *a, const Op *b)
-{
-	while (a && a != b)
-		a = a->next;
-	return a == b;
-}
-
 /* In the same code as another warp's, it stands after what comes first there; before `end`. */
 static int place_among(const Merger *m, const Sequence *q, int agent, const Op *loop, int at,
 		       int end)
@@ -178,7 +170,7 @@ static int place_among(const Merger *m, const Sequence *q, int agent, const Op *
 		for (int a = 0; a < m->p->m.na; a++) {
 			const Shared *of = q->loops.at[i]->of[a];
 			bool same = m->p->scripts[a].role == m->p->scripts[agent].role;
-			place = of && same && stands_before(of->op, loop) ? i + 1 : place;
+			place = of && same && op_precedes(of->op, loop) ? i + 1 : place;
 		}
 	return place;
 }
