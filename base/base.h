@@ -47,6 +47,10 @@ void arena_release(Arena *a, ArenaMark mark);
 			    : (void)0,                                                       \
 	 (v)->at[(v)->n++] = (x))
 void vec_grow(Arena *a, void **at, int *cap, size_t size);
+/* Each element of a VEC that stays as long as it is; of so many from the first. */
+#define EACH(T, e, v) EACH_OF(T, e, (v).at, (v).n)
+#define EACH_OF(T, e, first, count) \
+	for (T *e = (first), *e##_end = (count) ? e + (count) : e; e != e##_end; e++)
 
 /* buf.c: text that grows on the heap; free with buf_free; s is always NUL-terminated once
  * written */

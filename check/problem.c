@@ -144,8 +144,7 @@ static bool open_arg(Problem *p, const Arg *arg, const char **why)
 
 static bool allocate(Problem *p, const char **why)
 {
-	for (int i = 0; i < p->nt; i++) {
-		Tensor *t = &p->t[i];
+	EACH_OF(Tensor, t, p->t, p->nt) {
 		t->host = malloc(t->bytes + 1);
 		t->ref = t->is_out ? malloc(t->bytes + 1) : NULL;
 		t->start = t->is_kept ? malloc(t->bytes + 1) : NULL;
@@ -488,15 +487,13 @@ bool problem_reference(Problem *p, const char **why)
 int problem_args(const Problem *p, dsl_arg *args)
 {
 	int n = 0;
-	for (int i = 0; i < p->nt; i++) {
-		const Tensor *t = &p->t[i];
+	EACH_OF(const Tensor, t, p->t, p->nt)
 		if (!t->is_scalar)
 			args[n++] = dsl_arg_ptr(t->name, t->alloc + GUARD);
 		else if (!elem_is_float(t->elem))
 			args[n++] = dsl_arg_int(t->name, (int64_t)t->scalar);
 		else
 			args[n++] = dsl_arg_float(t->name, t->scalar);
-	}
 	for (int i = 0; i < p->nsyms; i++)
 		args[n++] = dsl_arg_int(p->syms[i].name, p->syms[i].value);
 	return n;

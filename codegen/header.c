@@ -70,8 +70,7 @@ static const char *member_type(const KArg *a)
 static void write_struct(Buf *b, const KDesc *k)
 {
 	buf_printf(b, "typedef struct %s_args {\n", k->name);
-	for (int i = 0; i < k->nargs; i++) {
-		const KArg *a = &k->args[i];
+	EACH_OF(const KArg, a, k->args, k->nargs) {
 		buf_printf(b, "\t%s %s%s; /* ", member_type(a), a->name, member_tail(a->name));
 		static const char *const dirs[] = {"", "out ", "inout "};
 		buf_printf(b, "%s%s", dirs[a->dir], elem_rows[a->elem].name);

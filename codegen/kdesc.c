@@ -66,10 +66,8 @@ static const Ix *multiple(Ctx *c, const Ix *x, int64_t of)
 
 static void fill_source_facts(Fill *f)
 {
-	for (int i = 0; i < f->k->facts.n; i++) {
-		const Fact *x = &f->k->facts.at[i];
+	EACH(const Fact, x, f->k->facts)
 		add_fact(f, x->cond, x->text, "", x->rule ? x->rule : "where clause");
-	}
 }
 
 static bool is_caller_sym(const Kernel *k, const char *name)
@@ -80,8 +78,7 @@ static bool is_caller_sym(const Kernel *k, const char *name)
 static void fill_ranges(Fill *f)
 {
 	static const char rule[] = "range that the kernel is compiled for";
-	for (int i = 0; i < f->k->syms.n; i++) {
-		const IxFact *s = &f->k->syms.at[i];
+	EACH(const IxFact, s, f->k->syms) {
 		if (!is_caller_sym(f->k, s->name))
 			continue;
 		const Ix *x = ix_sym(f->c, s->name);
@@ -166,8 +163,7 @@ static void fill_arg(Fill *f, const Arg *a)
 static int arg_index(const Kernel *k, const Val *v)
 {
 	int n[2] = {0};
-	for (int i = 0; i < k->args.n; i++) {
-		const Arg *a = &k->args.at[i];
+	EACH(const Arg, a, k->args) {
 		if (a->val == v)
 			return n[a->is_workspace];
 		n[a->is_workspace]++;

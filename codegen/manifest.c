@@ -131,13 +131,11 @@ static void write_smem(json_object *o, const KSmem *s)
 
 static void write_consts(json_object *o, const KDesc *k)
 {
-	for (int i = 0; i < k->nconsts; i++) {
-		const KConst *c = &k->consts[i];
+	EACH_OF(const KConst, c, k->consts, k->nconsts)
 		if (c->word)
 			put_text(o, c->name, c->word);
 		else
 			json_put_int(o, c->name, c->value);
-	}
 }
 
 static void write_cost(json_object *o, const KCost *c)

@@ -21,8 +21,7 @@ void cg_release(Cg *g, Mark m)
 /* What passes know of the name counts too: they may know more than its expression shows. */
 void cg_bind_name(Cg *g, const char *name, IxFact fact, LLVMValueRef v)
 {
-	for (int i = 0; i < g->k->syms.n; i++) {
-		const IxFact *known = &g->k->syms.at[i];
+	EACH(const IxFact, known, g->k->syms) {
 		if (known->name != name)
 			continue;
 		fact.lo = known->lo > fact.lo ? known->lo : fact.lo;

@@ -127,8 +127,7 @@ typedef struct {
 
 static void put_ranked(const RankedVec *all, Buf *out)
 {
-	for (int i = 0; i < all->n; i++) {
-		const Ranked *x = &all->at[i];
+	EACH(const Ranked, x, *all) {
 		buf_printf(out, "%s\t%.1f", x->kernel, x->us);
 		for (int j = 0; j < x->defines.n; j++)
 			buf_printf(out, "\t%s", x->defines.at[j]);

@@ -45,11 +45,9 @@ static void kernel_resources(const KDesc *k, Buf *out)
 	buf_printf(out, "  registers      %d a thread at entry, %d of %d of an SM\n", k->entry_regs,
 		   k->entry_regs * k->block, SM_REGS);
 	buf_printf(out, "  shared memory  %d of %d bytes of a CTA\n", k->smem, CTA_SMEM);
-	for (int i = 0; i < k->nsmem; i++) {
-		const KSmem *m = &k->smem_map[i];
+	EACH_OF(const KSmem, m, k->smem_map, k->nsmem)
 		buf_printf(out, "    %-12s at %7lld  %6lld bytes x %d\n", m->name,
 			   (long long)m->offset, (long long)m->bytes, m->slots);
-	}
 	char grid[512];
 	dsl_desc_infix(k->grid[0], grid, sizeof grid);
 	buf_printf(out, "  CTAs           %s\n", grid);

@@ -15,11 +15,9 @@ enum { MMA_EXTENT_MAX = 1 << 20, MOST_GROUPS = 3 };
 static bool is_named_before(int row)
 {
 	const AtomRow *r = &atom_rows[row];
-	for (int i = 0; i < row; i++) {
-		const AtomRow *o = &atom_rows[i];
+	EACH_OF(const AtomRow, o, atom_rows, row)
 		if (!strcmp(o->name, r->name) && o->a == r->a && o->b == r->b && o->c == r->c)
 			return true;
-	}
 	return false;
 }
 

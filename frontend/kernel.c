@@ -377,12 +377,10 @@ static bool symbols_have_values(Sema *s, const Node *n)
 {
 	bool all = true;
 	FactList facts = facts_begin(s->kernel);
-	for (int i = 0; i < s->kernel->syms.n; i++) {
-		const IxFact *f = &facts.at[i];
+	EACH_OF(const IxFact, f, facts.at, s->kernel->syms.n)
 		if (f->lo > f->hi)
 			all = reject(s, n->name_loc, D_E0311,
 				     "the where clauses leave no value for '%s'", f->name);
-	}
 	return all;
 }
 

@@ -107,11 +107,9 @@ void scaled_build(Sema *s, const Node *n, const Value *v, const Node *scale)
 /* ------------------------------------------------------------------ several iterations */
 static bool is_step(const Sema *s, const Block *b, const Op *op)
 {
-	for (int i = 0; i < s->promotions.n; i++) {
-		const Promotion *p = &s->promotions.at[i];
+	EACH(const Promotion, p, s->promotions)
 		if (p->block == b && (p->add == op || p->copy == op))
 			return true;
-	}
 	return false;
 }
 
@@ -209,13 +207,11 @@ static bool may_go_on(Ctx *c, const Op *loop, const LoopMode *over, const Promot
 static int take_waiting(Sema *s, const Op *loop, Promotion *waiting)
 {
 	int n = 0, kept = 0;
-	for (int i = 0; i < s->promotions.n; i++) {
-		const Promotion *p = &s->promotions.at[i];
+	EACH(const Promotion, p, s->promotions)
 		if (may_wait(s, p, loop))
 			waiting[n++] = *p;
 		else if (p->block == loop->body)
 			say(s, p, p->depth, "the loop uses it in each iteration");
-	}
 	for (int i = 0; i < s->promotions.n; i++)
 		if (s->promotions.at[i].block != loop->body)
 			s->promotions.at[kept++] = s->promotions.at[i];

@@ -116,8 +116,7 @@ void kernel_arg_constant(Kernel *k, const Val *arg)
 void kernel_sym(Kernel *k, const char *name, int64_t lo, int64_t hi, int64_t div)
 {
 	name = ctx_str(k->ctx, name);
-	for (int i = 0; i < k->syms.n; i++) {
-		IxFact *f = &k->syms.at[i];
+	EACH(IxFact, f, k->syms) {
 		if (f->name != name)
 			continue;
 		f->lo = lo > f->lo ? lo : f->lo;

@@ -167,8 +167,7 @@ void kernel_print(const Kernel *k, Buf *out)
 		print_sym(&k->syms.at[i], out);
 	for (int i = 0; i < k->facts.n; i++)
 		print_fact(&k->facts.at[i], out);
-	for (int i = 0; i < k->args.n; i++) {
-		const Arg *a = &k->args.at[i];
+	EACH(const Arg, a, k->args) {
 		buf_printf(out, "  arg %s%%%s : ",
 			   a->is_workspace  ? "workspace "
 			   : a->is_inout    ? "inout "

@@ -154,8 +154,7 @@ static bool check_steps(Verifier *v, const Op *op)
 
 static bool check_uses(Verifier *v, const Op *op)
 {
-	for (int i = 0; i < op->nin; i++) {
-		const Operand *in = &op->in[i];
+	EACH_OF(const Operand, in, op->in, op->nin) {
 		if (!ptrmap_get(&v->vals, in->val))
 			return broken(v, op, "'%%%s' is not defined here", in->val->name);
 		if (in->at && !check_ix(v, op, in->at))

@@ -101,8 +101,7 @@ static bool read_before(const Kernel *k, const Op *read, const Op *write)
 static bool read_before_all(const Kernel *k, const Type *type, const Op *read)
 {
 	bool any = false, all = true;
-	for (int i = 0; i < k->args.n; i++) {
-		const Arg *a = &k->args.at[i];
+	EACH(const Arg, a, k->args) {
 		const Op *write = a->is_out && a->val->type == type ? writer_of(k, a->val) : NULL;
 		any = any || write;
 		all = all && (!write || read_before(k, read, write));

@@ -25,8 +25,7 @@ typedef struct {
 static void steps_of(Ctx *c, const Modes *m, uint64_t basis, Steps *out)
 {
 	const Ix *before = ix_const(c, 1);
-	for (int i = 0; i < m->n; i++) {
-		const Mode *at = &m->at[i];
+	EACH(const Mode, at, *m) {
 		if (at->basis == basis && !ix_is(at->shape, 1) && !ix_is(at->stride, 0))
 			vec_push(ctx_tmp(c), out, ((Step){at->shape, at->stride, before}));
 		before = ix_mul(c, before, at->shape);

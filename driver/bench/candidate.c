@@ -12,8 +12,7 @@
 static const char *signature_of(Ctx *c, const Kernel *k)
 {
 	Buf b = {0};
-	for (int i = 0; i < k->args.n; i++) {
-		const Arg *a = &k->args.at[i];
+	EACH(const Arg, a, k->args) {
 		buf_printf(&b, "%s%s : ",
 			   a->is_inout ? "inout "
 			   : a->is_out ? "out "

@@ -449,8 +449,7 @@ static void say_candidates(Verb *v)
 	tool_messages(v->ctx, v->o);
 	if (diag_errors(v->ctx))
 		worsen(v, EXIT_DIAGS);
-	for (int i = 0; i < v->n; i++) {
-		Candidate *x = &v->at[i];
+	EACH(Candidate, x, *v) {
 		if (x->out.printed.n)
 			fwrite(x->out.printed.s, 1, x->out.printed.n, stderr);
 		tool_messages(x->ctx, v->o);

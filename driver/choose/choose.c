@@ -478,8 +478,7 @@ static void warn_card(File *f)
 static void warn_all(File *f)
 {
 	bool estimated = false;
-	for (int i = 0; i < f->kernels.n; i++) {
-		const Chooser *c = &f->kernels.at[i];
+	EACH(const Chooser, c, f->kernels) {
 		estimated |= c->of.known && c->chosen.n && c->chosen.at[0] != c->measured;
 		warn_illegal(f, &c->of);
 		warn_fallback(f, c);

@@ -78,8 +78,7 @@ void tuned_set(Ctx *c, TunedVec *all, Tuned x)
 const Tuned *tuned_find(const TunedVec *all, const char *card, const char *kernel,
 			const SizeArgs *sizes)
 {
-	for (int i = 0; i < all->n; i++) {
-		const Tuned *x = &all->at[i];
+	EACH(const Tuned, x, *all) {
 		int same = 0;
 		for (int j = 0; j < x->sizes.n; j++)
 			for (int k = 0; k < sizes->n; k++)
@@ -94,8 +93,7 @@ const Tuned *tuned_find(const TunedVec *all, const char *card, const char *kerne
 /* ------------------------------------------------------------------ text */
 void tuned_put(const TunedVec *all, Buf *out)
 {
-	for (int i = 0; i < all->n; i++) {
-		const Tuned *x = &all->at[i];
+	EACH(const Tuned, x, *all) {
 		buf_printf(out, "%s; %s; ", x->card, x->kernel);
 		for (int j = 0; j < x->sizes.n; j++)
 			buf_printf(out, "%s%s=%lld", j ? "," : "", x->sizes.at[j].name,

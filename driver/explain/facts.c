@@ -103,8 +103,7 @@ static const Ix *warp_around(const Op *op)
 static void take_expect(Facts *f, const Op *op)
 {
 	const Ix *warp = warp_around(op);
-	for (int i = 0; i < f->barriers.n; i++) {
-		FactBarrier *b = &f->barriers.at[i];
+	EACH(FactBarrier, b, f->barriers) {
 		if (strcmp(b->name, IN(op, BARRIER).val->name) != 0)
 			continue;
 		b->before = b->warp == warp ? b->before : b->bytes;
@@ -251,8 +250,7 @@ static void take_lanes(Facts *f, const Op *op)
 
 static void take_store(Facts *f, const Op *op)
 {
-	for (int i = 0; i < f->stores.n; i++) {
-		FactCopy *old = &f->stores.at[i];
+	EACH(FactCopy, old, f->stores) {
 		if (strcmp(old->map, IN(op, MAP).val->name) != 0 ||
 		    strcmp(old->buffer, IN(op, FROM).val->name) != 0)
 			continue;

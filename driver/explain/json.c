@@ -190,8 +190,7 @@ static void put_copies(json_object *k, const Facts *f)
 	for (int i = 0; i < f->stores.n; i++)
 		put_copy(stores, f, &f->stores.at[i]);
 	json_object *lanes = json_put_array(k, "copies");
-	for (int i = 0; i < f->lanes.n; i++) {
-		const FactLanes *l = &f->lanes.at[i];
+	EACH(const FactLanes, l, f->lanes) {
 		json_object *o = json_add_object(lanes);
 		json_put_text(o, "buffer", l->buffer);
 		json_put_text(o, "tensor", l->tensor);
@@ -260,8 +259,7 @@ static void put_consts(json_object *k, const SaidVec *said, const Facts *f)
 {
 	Ctx *c = f->k->ctx;
 	json_object *a = json_put_array(k, "consts");
-	for (int i = 0; i < said->n; i++) {
-		const Said *s = &said->at[i];
+	EACH(const Said, s, *said) {
 		if (s->kind != SAID_CONST || (s->kernel && strcmp(s->kernel, f->k->name) != 0))
 			continue;
 		const char *text = ctx_src_at(c, s->loc.src)->text + s->loc.begin;

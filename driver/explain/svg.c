@@ -256,8 +256,7 @@ static double byte_at(const Draw *d, int64_t offset)
 /* Above each buffer a line and, where it fits, its name. */
 static void memory_names(Draw *d, bool over)
 {
-	for (int i = 0; i < d->f->buffers.n; i++) {
-		const FactBuffer *b = &d->f->buffers.at[i];
+	EACH(const FactBuffer, b, d->f->buffers) {
 		if (!b->over == over)
 			continue;
 		double from = byte_at(d, b->offset);
@@ -277,8 +276,7 @@ static void memory_bar(Draw *d, bool over)
 	Ctx *c = f->k->ctx;
 	memory_names(d, over);
 	row_name(d, ROW, over ? "then" : "shared memory", over ? "over the stages" : "to scale");
-	for (int i = 0; i < f->buffers.n; i++) {
-		const FactBuffer *b = &f->buffers.at[i];
+	EACH(const FactBuffer, b, f->buffers) {
 		if (!b->over == over)
 			continue;
 		d->slots = (int)b->slots;
@@ -314,22 +312,19 @@ static void memory_table(Draw *d)
 	const Facts *f = d->f;
 	Ctx *c = f->k->ctx;
 	words(d, 8, d->y + 8, "s", "offset, name, slots");
-	for (int i = 0; i < f->buffers.n; i++) {
-		const FactBuffer *b = &f->buffers.at[i];
+	EACH(const FactBuffer, b, f->buffers) {
 		const char *groups =
 			b->groups > 1 ? ctx_strf(c, "%" PRId64 " warpgroups x ", b->groups) : "";
 		memory_row(d, b->offset, b->name,
 			   ctx_strf(c, "%s%" PRId64 " x %" PRId64 " bytes, %s, pipeline %s", groups,
 				    b->slots, b->bytes, layout_str(c, b->type->layout), b->ring));
 	}
-	for (int i = 0; i < f->barriers.n; i++) {
-		const FactBarrier *b = &f->barriers.at[i];
+	EACH(const FactBarrier, b, f->barriers)
 		memory_row(d, b->offset, b->name,
 			   ctx_strf(c,
 				    "%" PRId64 " x 8 bytes; a phase: %" PRId64 " arrivals, %" PRId64
 				    " bytes",
 				    b->slots, b->count, b->bytes));
-	}
 	memory_row(d, f->smem, "end", ctx_strf(c, "of %" PRId64 " bytes", f->smem_limit));
 }
 

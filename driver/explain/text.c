@@ -96,12 +96,10 @@ static const Facts *facts_named(const Program *p, const char *kernel)
 
 static const Said *find_said(const Program *p, SaidKind kind, const char *kernel, const char *name)
 {
-	for (int i = 0; i < p->said->n; i++) {
-		const Said *s = &p->said->at[i];
+	EACH(const Said, s, *p->said)
 		if (s->kind == kind && s->kernel && !strcmp(s->kernel, kernel) &&
 		    (!name || !strcmp(s->name, name)))
 			return s;
-	}
 	return NULL;
 }
 
@@ -458,8 +456,7 @@ static void apply(Program *p, Buf *out)
 {
 	int at = 0;
 	qsort(p->edits.at, (size_t)p->edits.n, sizeof *p->edits.at, by_place);
-	for (int i = 0; i < p->edits.n; i++) {
-		const Edit *e = &p->edits.at[i];
+	EACH(const Edit, e, p->edits) {
 		if (e->begin < at)
 			continue;
 		buf_add(out, p->src->text + at, (size_t)(e->begin - at));

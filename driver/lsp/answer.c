@@ -242,11 +242,9 @@ static void add_clauses(json_object *list)
 /* The words of one clause; those that no table gives to a clause stand in each. */
 static void add_clause_words(json_object *list, const char *clause)
 {
-	for (int i = 0; i < clause_words_count; i++) {
-		const ClauseWord *w = &clause_words[i];
+	EACH_OF(const ClauseWord, w, clause_words, clause_words_count)
 		if (!strcmp(clause_rows[w->clause].word, clause))
 			add_item(list, w->word, ITEM_CONSTANT, "a word of the schedule");
-	}
 #define INNER(id, text, what) add_item(list, text, ITEM_KEYWORD, what);
 #include "frontend/words.def"
 }

@@ -64,11 +64,9 @@ static void say_pipeline(const Facts *f, const char *name, Buf *out)
 static void say_mma(const Facts *f, const char *name, Buf *out)
 {
 	(void)name;
-	for (int i = 0; i < f->mmas.n; i++) {
-		const FactMma *m = &f->mmas.at[i];
+	EACH(const FactMma, m, f->mmas)
 		buf_printf(out, "- %s, %d a stage for each %s, by the role %s\n", m->atom,
 			   m->instructions, m->b_in_registers ? "warp" : "warpgroup", m->role);
-	}
 	if (!f->mmas.n)
 		return;
 	buf_printf(out, "- %" PRId64 " registers a thread for the accumulators\n", f->acc_regs);

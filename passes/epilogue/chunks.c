@@ -515,8 +515,7 @@ void by_chunks(Epilogue *e)
 	if (!e->source_slots)
 		drop_sources(e, false); /* read by each thread */
 	e->late = reads_too_much(e);
-	for (int s = 0; s < e->sources.n; s++) {
-		Source *source = &e->sources.at[s];
+	EACH(Source, source, e->sources) {
 		if (source->vector) {
 			vector_buffer(e, source, reader);
 			continue;

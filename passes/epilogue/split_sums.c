@@ -254,15 +254,13 @@ static void go_on(Parting *s, int owner, Op *at)
 			if (adders(&s->owners, a, piece) >> owner & 1)
 				add_piece(k, b, &s->of.at[a], s->at.at[a], piece,
 					  reads_few(s, owner));
-	for (int i = 0; i < s->owners.at.n; i++) {
-		const Segment *g = &s->owners.at.at[i];
+	EACH(const Segment, g, s->owners.at)
 		for (Op *op = g->first, *next; g->owner == owner; op = next) {
 			next = op->next;
 			block_append(b, op);
 			if (op == g->last)
 				break;
 		}
-	}
 	vec_push(ctx_arena(k->ctx), &s->only, only);
 }
 

@@ -277,13 +277,11 @@ const char *slot_desc_once(Ctx *c, SlotsAsked *asked, const Type *t, Window w, i
 			   SlotDesc *out)
 {
 	SlotAsked now = {.type = t, .window = w, .mn = mn, .k = k};
-	for (int i = 0; i < asked->n; i++) {
-		const SlotAsked *a = &asked->at[i];
+	EACH(const SlotAsked, a, *asked)
 		if (a->type == t && window_same(a->window, w) && a->mn == mn && a->k == k) {
 			*out = a->desc;
 			return a->why;
 		}
-	}
 	now.why = slot_desc(c, t, w, mn, k, &now.desc);
 	vec_push(ctx_arena(c), asked, now);
 	*out = now.desc;

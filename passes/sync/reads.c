@@ -106,8 +106,7 @@ static void add_read(const Sync *s, Regions *all, Op *op, const Ix *at)
 {
 	Op *anchor = anchor_of(op, at);
 	bool at_once = !op_done_by(op, DONE_BY_WARPGROUP);
-	for (int i = 0; i < all->n; i++) {
-		Region *r = &all->at[i];
+	EACH(Region, r, *all) {
 		if (r->at != at || r->first->block != anchor->block)
 			continue;
 		r->last = anchor;

@@ -287,8 +287,7 @@ static bool reads_shared(const Block *b)
 static const Op *leader_of(Reader *r, const Loop *l)
 {
 	const Loop *by = NULL;
-	for (int i = 0; i < r->loops.n; i++) {
-		const Loop *of = &r->loops.at[i];
+	EACH(const Loop, of, r->loops) {
 		const Ix *most = ix_new(r->p->k->ctx, IX_MIN, of->trip, l->trip->b);
 		bool other = of->trip != l->trip ||
 			     (reads_shared(of->op->body) && !reads_shared(l->op->body));

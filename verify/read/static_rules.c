@@ -137,12 +137,10 @@ static bool mask_right(Reader *r, const Op *op, int rank)
 
 static void add_part(Reader *r, BoxPart part)
 {
-	for (int i = 0; i < r->parts.n; i++) {
-		const BoxPart *p = &r->parts.at[i];
+	EACH(const BoxPart, p, r->parts)
 		if (p->buffer == part.buffer && p->offset == part.offset &&
 		    p->bytes == part.bytes && p->rank == part.rank)
 			return;
-	}
 	vec_push(r->p->arena, &r->parts, part);
 }
 
@@ -187,12 +185,10 @@ static bool parts_fill(Reader *r, const Op *buffer, int rank, PartSet *full)
 			continue;
 		*full |= (PartSet)1 << n++;
 		sum += a->bytes;
-		for (int j = 0; j < i; j++) {
-			const BoxPart *b = &r->parts.at[j];
+		EACH_OF(const BoxPart, b, r->parts.at, i)
 			if (b->buffer == a->buffer && b->rank == rank &&
 			    a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes)
 				sum = -1;
-		}
 		if (a->offset < 0 || a->offset + a->bytes > slot || sum < 0)
 			return false;
 	}

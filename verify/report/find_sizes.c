@@ -113,8 +113,7 @@ static void find_lists(Search *s)
 {
 	enum { B = 64 };
 	static const int64_t begins[] = {B + 1, 2 * B + 1, 2 * B, B, 0};
-	for (int i = 0; i < s->w->nfound; i++) {
-		const FoundBy *by = &s->w->found[i];
+	EACH_OF(const FoundBy, by, s->w->found, s->w->nfound) {
 		Size *first = add_size(s, by->a[0], 0, MAX_FACTOR, 1);
 		for (size_t j = 0; j < COUNTOF(begins); j++)
 			first->values[first->n++] = begins[j];
@@ -514,8 +513,7 @@ static bool search(Search *s, int at)
 
 static void find_all_values(Search *s)
 {
-	for (int i = 0; i < s->n; i++) {
-		Size *of = &s->sizes[i];
+	EACH_OF(Size, of, s->sizes, s->n) {
 		bool asked = false;
 		if (of->is || of->n)
 			continue;

@@ -313,8 +313,7 @@ static void put_lists(const Replay *r, Buf *b)
 		ix_is_const(sizes_of(&r->sizes, op->sym[op->nsym - 1]), &v);
 		buf_printf(b, ", where %s finds %lld", op_rows[op->kind].name, (long long)v);
 	}
-	for (int i = 0; i < r->p->found.n; i++) {
-		const FoundBy *by = &r->p->found.at[i];
+	EACH(const FoundBy, by, r->p->found) {
 		int64_t a = 0, times = 0;
 		ix_is_const(sizes_of(&r->sizes, by->a[by->op->nsym - 1]), &a);
 		ix_is_const(sizes_of(&r->sizes, by->b[by->op->nsym - 1]), &times);

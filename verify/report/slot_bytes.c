@@ -92,12 +92,10 @@ bool fills_write(struct Fills *f, int agent, const Step *st)
 	vec_push(f->p->arena, &f->unmet, now);
 	if (now.foot < 0 || f->p->feet.at[now.foot].elected)
 		return true;
-	for (int i = 0; i < f->at.n; i++) {
-		const Fill *x = &f->at.at[i];
+	EACH(const Fill, x, f->at)
 		if (x->fenced && x->agent == agent && x->cell == st->cell &&
 		    have_common(&f->p->feet.at[x->foot], &f->p->feet.at[now.foot], false))
 			return false;
-	}
 	vec_push(f->p->arena, &f->at, now);
 	return true;
 }
@@ -131,11 +129,9 @@ bool fills_own(const struct Fills *f, int agent, const Step *st)
 	const Foot *of = f->p->feet.at, *read = of + st->mask - 1;
 	if (st->kind != STEP_READ || !st->mask || read->matrix)
 		return false;
-	for (int i = 0; i < f->unmet.n; i++) {
-		const Fill *x = &f->unmet.at[i];
+	EACH(const Fill, x, f->unmet)
 		if (x->agent == agent && x->cell == st->cell &&
 		    (x->foot < 0 || of[x->foot].matrix || have_common(&of[x->foot], read, true)))
 			return false;
-	}
 	return true;
 }

@@ -177,8 +177,7 @@ static void widen(const Machine *m, int first, int slots)
 void machine_overlaps(Machine *m)
 {
 	int n = m->ranks > 1 ? m->nc / m->ranks : m->nc;
-	for (int i = 0; i < m->nc; i++) {
-		Cell *of = &m->cells[i];
+	EACH_OF(Cell, of, m->cells, m->nc) {
 		memset(of->over_turned, 0, sizeof of->over_turned);
 		for (int j = 0; j < n; j++) {
 			const Cell *c = &m->cells[j]; /* the same in each CTA */

@@ -139,8 +139,7 @@ static Num num_of_size(Reader *r, const char *name)
 {
 	Residue of = {name, num_from(0, 1, 0)};
 	int64_t lo = INT64_MIN, hi = INT64_MAX;
-	for (int i = 0; i < r->facts.n; i++) {
-		const IxFact *f = &r->facts.at[i];
+	EACH(const IxFact, f, r->facts) {
 		if (name_of(r, f->name) != name_of(r, name))
 			continue;
 		lo = f->lo > lo ? f->lo : lo;

@@ -185,8 +185,7 @@ static const Ix *first_of(Finder *f, const Segment *g, const Scope *s, bool test
 	const Tree *t = f->t;
 	int group, first = f->unit - t->units[f->unit].group;
 	const Uses *uses = &g->uses[first];
-	for (int i = 0; i < uses->n; i++) {
-		const Use *use = &uses->at[i];
+	EACH(const Use, use, *uses) {
 		if ((use->parity != NULL) != tests || !is_trusted(f, g, use) ||
 		    !is_in_turn(g->in, s, use->agent))
 			continue;

@@ -443,8 +443,7 @@ static bool arrive(Tour *u, Stop *s)
 
 static bool run_on(Tour *u, Stop *s, const State *after)
 {
-	for (int i = 0; i < s->ways.n; i++) {
-		const Way *way = &s->ways.at[i];
+	EACH(const Way, way, s->ways) {
 		if (way->turn)
 			turn_state(u->m, way->turn, after, u->now);
 		else
