@@ -4,8 +4,9 @@
     from dslc.attention import attention
     o = attention(q, k, v, causal=True)                        # bf16 (batch, heads, length, width), as PyTorch has them
     o, lse = attention(q, k, v, window=(127, 0), softcap=50.0, with_lse=True)
+    o = decode(q, k, v, lens, table=table)                     # a query for each head, keys in pages
 
-torch.ops.dslc.attention and torch.ops.dslc.attention_backward work under torch.compile. On host tensors they run on the simulator.
+torch.ops.dslc.attention, attention_backward and decode work under torch.compile. On host tensors they run on the simulator.
 """
 from __future__ import annotations
 
@@ -136,6 +137,53 @@ def _gradient(ctx: Any, grad: torch.Tensor, grad_lse: torch.Tensor) -> Tuple[Any
     return (*torch.ops.dslc.attention_backward(grad, grad_lse, *ctx.saved_tensors, *ctx.numbers), *[None] * 7)
 
 
+def _check_decode(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, lens: torch.Tensor, table: Maybe) -> None:
+    for name, x, modes, type in (("q", q, 3, torch.bfloat16), ("k", k, 4, torch.bfloat16), ("v", v, 4, torch.bfloat16),
+                                 ("lens", lens, 1, torch.int32), ("table", table, 2, torch.int32)):
+        if x is not None and (x.dim() != modes or x.dtype != type):
+            _refuse(f"{name} has {x.dim()} modes of {x.dtype}; it takes {modes} of {type}")
+    (B, H, E), (N, G, L, F) = q.shape, k.shape
+    if v.shape != k.shape or not 0 < E == F <= 128:
+        _refuse(f"q, k and v have shapes {tuple(q.shape)}, {tuple(k.shape)} and {tuple(v.shape)}; widths are the same, at most 128")
+    if G == 0 or H % G:
+        _refuse(f"{H} heads of queries cannot share {G} heads of keys")
+    if lens.shape != (B,) or (table.shape[0] if table is not None else N) != B:
+        _refuse(f"lens or the cache is not of {B} sequences")
+    if table is not None and L != 64:
+        _refuse(f"pages have {L} keys; kernels have pages of 64")
+
+
+def _parts(q: torch.Tensor, pairs: int, keys: int) -> int:
+    """CTAs that share the keys of a head: they fill the GPU, with 512 keys or more each."""
+    sms = torch.cuda.get_device_properties(q.device).multi_processor_count if q.is_cuda else 2
+    return max(1, min(sms // pairs, keys // 512))
+
+
+def _decode(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, lens: torch.Tensor, table: Maybe, scale: float,
+            parts: int) -> Tuple[torch.Tensor, torch.Tensor]:
+    _check_decode(q, k, v, lens, table)
+    (B, H, E), G, keys = q.shape, k.shape[1], table.shape[1] * 64 if table is not None else k.shape[2]
+    o, lse = q.new_empty(q.shape), q.new_empty((B, H), dtype=torch.float32)
+    if not q.numel() or not keys or not k.numel():
+        return o.zero_(), lse.fill_(-float("inf"))
+    parts = parts or _parts(q, B * G, keys)
+    part = q.new_empty((parts, B, G, H // G, E), dtype=torch.float32)
+    weight = q.new_empty(part.shape[:4], dtype=torch.float32)
+    tensors = (_lent(q).unflatten(1, (G, H // G)).contiguous(), _lent(k), _lent(v).transpose(2, 3), lens.contiguous())
+    kernel = _kernel("decode") if table is None else _kernel("pages")
+    kernel(*tensors, *(() if table is None else (table.contiguous(),)), scale=scale, out=(part, weight))
+    if E % 8:  # rows that combine.gemm does not read
+        share = torch.softmax(weight, 0).nan_to_num_()
+        return o.copy_((part * share[..., None]).sum(0).flatten(1, 2)), lse.copy_(torch.logsumexp(weight, 0).flatten(1))
+    _combine()(part.flatten(1, 3), weight.flatten(1), out=(o.flatten(0, 1), lse.flatten()))
+    return o, lse
+
+
+@functools.lru_cache(None)
+def _combine() -> Kernel:
+    return load(_GALLERY / "combine.gemm")
+
+
 def _register() -> None:
     forward = torch.library.custom_op(
         "dslc::attention", _forward, mutates_args=(),
@@ -147,6 +195,10 @@ def _register() -> None:
         "dslc::attention_backward", _backward, mutates_args=(),
         schema="(Tensor grad, Tensor grad_lse, Tensor q, Tensor k, Tensor v, Tensor o, Tensor lse, float scale, int left, int right) "
                "-> (Tensor, Tensor, Tensor)")
+    decoding = torch.library.custom_op(
+        "dslc::decode", _decode, mutates_args=(),
+        schema="(Tensor q, Tensor k, Tensor v, Tensor lens, Tensor? table, float scale, int parts) -> (Tensor, Tensor)")
+    decoding.register_fake(lambda q, *rest: (q.new_empty(q.shape), q.new_empty(q.shape[:2], dtype=torch.float32)))
     backward.register_fake(lambda grad, grad_lse, q, k, v, *rest: tuple(x.new_empty(x.shape) for x in (q, k, v)))
 
 
@@ -170,4 +222,19 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, causal: bool
     left, right = (_WIDE if n is None else max(-_WIDE, min(n, _WIDE)) for n in window)
     scale = q.shape[3] ** -0.5 if scale is None else scale
     made = torch.ops.dslc.attention(q, k, v, bias, slopes, sinks, scale, left, min(right, 0) if causal else right, softcap)
+    return made if with_lse else made[0]
+
+
+def decode(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, lens: torch.Tensor, *, table: Maybe = None,
+           scale: Optional[float] = None, parts: int = 0, with_lse: bool = False) -> Any:
+    """Attention of a query for each head, q (batch, heads, width), over the first lens[b] keys of a cache, in bf16.
+
+    k and v are (batch, heads, length, width), or with a table of int32 (batch, pages) pages (number, heads, 64, width). What lies
+    after the last key is finite. Heads of queries may share heads of keys. A sequence without keys gets 0. Several CTAs share the
+    keys of a head, parts if given. There is no gradient.
+    """
+    if not hasattr(torch.library, "custom_op"):
+        raise RuntimeError(f"operators need PyTorch 2.4 or later, this is {torch.__version__}")
+    _check_decode(q, k, v, lens, table)
+    made = torch.ops.dslc.decode(q, k, v, lens, table, q.shape[2] ** -0.5 if scale is None else scale, parts)
     return made if with_lse else made[0]

@@ -63,6 +63,22 @@ class Operators(unittest.TestCase):
                     for got, wanted in zip(made, grads):
                         self.near(got, wanted)
 
+    def test_decode(self):
+        for B, H, G, L, E, lens, parts in ((2, 4, 2, 192, 64, (192, 65), 0), (3, 3, 3, 128, 40, (0, 1, 128), 3),
+                                           (1, 8, 1, 1088, 128, (1050,), 0), (1, 2, 1, 64, 12, (30,), 2), (2, 2, 1, 0, 8, (0, 0), 0)):
+            q, k, v, lens = normal(B, H, E), normal(B, G, L, E), normal(B, G, L, E), torch.tensor(lens, dtype=torch.int32)
+            table = torch.randperm(B * L // 64).int().view(B, -1) if L else torch.zeros(B, 0, dtype=torch.int32)
+            paged = [torch.empty(B * L // 64, G, 64, E, dtype=torch.bfloat16) for _ in range(2)]
+            for pages, x in zip(paged, (k, v) if L else ()):
+                pages[table.flatten().long()] = x.unflatten(2, (-1, 64)).transpose(1, 2).flatten(0, 1)
+            for made in (module._decode(q, k, v, lens, None, 0.2, parts), module._decode(q, *paged, lens, table, 0.2, parts)):
+                for b, n in enumerate(lens.tolist()):
+                    with self.subTest((B, H, G, L, E, b, n, parts)):
+                        one = [x[b:b + 1].double() for x in (q[:, :, None], k[:, :, :n], v[:, :, :n])]
+                        o, lse, _ = reference(*one, WIDE, WIDE, 0.2)
+                        self.near(made[0][b:b + 1], o[:, :, 0])
+                        self.assertTrue(torch.allclose(made[1][b].double(), lse[0, :, 0], atol=2e-5, rtol=1e-6))
+
     def test_refusals(self):
         q, k = normal(1, 4, 7, 64), normal(1, 2, 9, 64)
         for words, args in (("q holds torch.float32; it takes torch.bfloat16", (q.float(), k, k)),
@@ -74,8 +90,18 @@ class Operators(unittest.TestCase):
                             (r"sinks has shape \(2,\) of torch.float32; it takes \(4,\)", (q, k, k, None, None, torch.zeros(2)))):
             refused(self, lambda: module._check(*args, *(None,) * (6 - len(args))), words, ValueError)
 
+        q, k, lens = normal(2, 4, 64), normal(2, 2, 9, 64), torch.zeros(2, dtype=torch.int32)
+        for words, args in (("lens has 1 modes of torch.int64; it takes 1 of torch.int32", (q, k, k, lens.long(), None)),
+                            ("3 heads of queries cannot share 2 heads of keys", (q[:, :3], k, k, lens, None)),
+                            ("lens or the cache is not of 2 sequences", (q, k[:1], k[:1], lens, None)),
+                            (r"\(2, 2, 9, 64\) and \(2, 2, 9, 32\); widths are the same, at most 128", (q, k, k[..., :32], lens, None)),
+                            ("pages have 9 keys; kernels have pages of 64", (q, k, k, lens, lens[:, None]))):
+            refused(self, lambda: module._check_decode(*args), words, ValueError)
+
     @unittest.skipIf(BUILT, "PyTorch has operators")
     def test_old(self):
+        refused(self, lambda: module.decode(q := normal(1, 1, 8), q[None], q[None], torch.zeros(1, dtype=torch.int32)),
+                "operators need PyTorch 2.4 or later, this is", RuntimeError)
         refused(self, lambda: module.attention(*(normal(1, 1, 8, 8),) * 3), "operators need PyTorch 2.4 or later, this is", RuntimeError)
 
     @unittest.skipUnless(BUILT, "operators need PyTorch 2.4")
