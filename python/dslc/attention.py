@@ -109,12 +109,14 @@ def _backward(grad: torch.Tensor, grad_lse: torch.Tensor, q: torch.Tensor, k: to
         return q.new_zeros(q.shape), k.new_zeros(k.shape), v.new_zeros(v.shape)
     grad, q, k, v, lse = grad.detach().contiguous(), _lent(q), _lent(k), _lent(v), lse.detach()
     delta = _delta(o, grad) - grad_lse
-    dk, dv, heads, window = k.new_empty(k.shape), v.new_empty(v.shape), (k.shape[1], q.shape[1] // k.shape[1]), (left, right)
-    in_one = heads[1] == 1 and q.shape[3] % 8 == 0 and window in ((_WIDE, 0), (_WIDE, _WIDE))
+    heads = k.shape[1], q.shape[1] // k.shape[1]
+    in_one = q.shape[3] % 8 == 0 and (left, right) in ((_WIDE, 0), (_WIDE, _WIDE))
     if in_one and not torch.are_deterministic_algorithms_enabled():  # its sums of dq are in any order
-        sums = q.new_zeros(q.shape, dtype=torch.float32)
-        _kernel("gradient", causal=int(right == 0))(q, k, v, grad, lse.unsqueeze(2), delta.unsqueeze(2), sums, scale=scale, out=(dk, dv))
+        sums, own = q.new_zeros(q.shape, dtype=torch.float32), (x.repeat_interleave(heads[1], 1) if heads[1] > 1 else x for x in (k, v))
+        parts = _kernel("gradient", causal=int(right == 0))(q, *own, grad, lse.unsqueeze(2), delta.unsqueeze(2), sums, scale=scale)
+        dk, dv = (x.unflatten(1, heads).sum(2, dtype=torch.float32).to(x.dtype) if heads[1] > 1 else x for x in parts)
         return sums.to(q.dtype), dk, dv
+    dk, dv = k.new_empty(k.shape), v.new_empty(v.shape)
     q, grad, lse, delta = (x.unflatten(1, heads) for x in (q, grad, lse, delta))
     dq = q.new_empty(q.shape)
     _kernel("gradient_q", "queries", left=left, right=right)(q, grad, k, v, k.transpose(2, 3), lse, delta, scale=scale, out=dq)
