@@ -51,21 +51,21 @@ static const Cursor *cursor_of(const Cursors *all, const Op *loop)
 	return at ? &all->at.at[at - 1] : NULL;
 }
 
-/* Every loop takes the first ring that it runs along. */
-static Cursors find_cursors(Kernel *k)
+/* Every loop takes the first ring that it runs along, with barriers if there is such: their phase
+ * is carried, too. */
+static void find_cursors(Kernel *k, Cursors *all, bool barriers)
 {
-	Cursors all = {.of.arena = ctx_arena(k->ctx)};
 	for (Op *op = kernel_first(k); op; op = op_next(op))
 		for (int i = 0; i < op->nin; i++) {
 			Op *loop = loop_around(op);
-			if (!is_position(op, i) || !loop || cursor_of(&all, loop) ||
+			if (!is_position(op, i) || !loop || cursor_of(all, loop) ||
+			    (barriers && op->in[i].val->type->kind != TY_MBAR) ||
 			    !runs_along(k, loop, op->in[i].at))
 				continue;
-			vec_push(ctx_arena(k->ctx), &all.at,
+			vec_push(ctx_arena(k->ctx), &all->at,
 				 ((Cursor){loop, op->in[i].at, slots_of(op->in[i].val)}));
-			ptrmap_set(&all.of, loop, (void *)(intptr_t)all.at.n);
+			ptrmap_set(&all->of, loop, (void *)(intptr_t)all->at.n);
 		}
-	return all;
 }
 
 static void carry(Kernel *k, const Cursor *c, IxFacts facts)
@@ -137,7 +137,9 @@ static void lower_op(Kernel *k, const Cursors *all, Op *op)
 
 void lower_rings(Kernel *k)
 {
-	Cursors all = find_cursors(k);
+	Cursors all = {.of.arena = ctx_arena(k->ctx)};
+	find_cursors(k, &all, true);
+	find_cursors(k, &all, false);
 	IxFacts facts = kernel_facts(k);
 	for (int i = 0; i < all.at.n; i++)
 		carry(k, &all.at.at[i], facts);
