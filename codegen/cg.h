@@ -184,8 +184,12 @@ LLVMValueRef cg_stored(Cg *g, LLVMValueRef at); /* what it holds */
 LLVMValueRef cg_ticket(Cg *g, const Ix *first, const Ix *tiles, const Ix *listed); /* emit_draw.c */
 LLVMBasicBlockRef cg_new_block(Cg *g, const char *name);
 void cg_goto(Cg *g, LLVMBasicBlockRef to); /* ends the block; goes on in `to` */
-LLVMValueRef cg_thread(Cg *g);             /* of the CTA */
-LLVMValueRef cg_lane(Cg *g);               /* of the thread in its warp */
+/* Code goes on in `here`, which other code may come to. */
+void cg_branch(Cg *g, LLVMValueRef cond, LLVMBasicBlockRef yes, LLVMBasicBlockRef no,
+	       LLVMBasicBlockRef here);
+void cg_leave(Cg *g, LLVMBasicBlockRef to, LLVMBasicBlockRef here);
+LLVMValueRef cg_thread(Cg *g);                                     /* of the CTA */
+LLVMValueRef cg_lane(Cg *g);                                       /* of the thread in its warp */
 LLVMValueRef cg_of_lane(Cg *g, LLVMValueRef x, LLVMValueRef lane); /* that lane's x, of 32 bits */
 LLVMValueRef cg_call(Cg *g, const char *intrinsic, LLVMTypeRef overload, LLVMValueRef *args, int n);
 LLVMValueRef cg_pinned(Cg *g, LLVMValueRef x); /* of 32 bits: computed where it stands */

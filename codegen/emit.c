@@ -57,6 +57,19 @@ LLVMBasicBlockRef cg_new_block(Cg *g, const char *name)
 	return LLVMAppendBasicBlockInContext(g->m->lc, g->fn, name);
 }
 
+void cg_branch(Cg *g, LLVMValueRef cond, LLVMBasicBlockRef yes, LLVMBasicBlockRef no,
+	       LLVMBasicBlockRef here)
+{
+	LLVMBuildCondBr(g->b, cond, yes, no);
+	LLVMPositionBuilderAtEnd(g->b, here);
+}
+
+void cg_leave(Cg *g, LLVMBasicBlockRef to, LLVMBasicBlockRef here)
+{
+	LLVMBuildBr(g->b, to);
+	LLVMPositionBuilderAtEnd(g->b, here);
+}
+
 void cg_goto(Cg *g, LLVMBasicBlockRef to)
 {
 	LLVMBuildBr(g->b, to);
@@ -121,8 +134,7 @@ static LLVMValueRef global_address(Cg *g, const Op *op)
 static void body_if(Cg *g, LLVMValueRef cond, const Block *body)
 {
 	LLVMBasicBlockRef yes = cg_new_block(g, "then"), after = cg_new_block(g, "after");
-	LLVMBuildCondBr(g->b, cond, yes, after);
-	LLVMPositionBuilderAtEnd(g->b, yes);
+	cg_branch(g, cond, yes, after, yes);
 	cg_block(g, body);
 	cg_goto(g, after);
 }
@@ -382,11 +394,9 @@ void emit_ROLE(Cg *g, const Op *op)
 		LLVMValueRef mine = LLVMBuildICmp(g->b, LLVMIntULT, rel, cg_int32(g, warps), "");
 		LLVMBasicBlockRef role = cg_new_block(g, op->nsym ? op->sym[0] : "role");
 		LLVMBasicBlockRef other = cg_new_block(g, "else");
-		LLVMBuildCondBr(g->b, mine, role, other);
-		LLVMPositionBuilderAtEnd(g->b, role);
+		cg_branch(g, mine, role, other, role);
 		role_body(g, op, first, warps);
-		LLVMBuildBr(g->b, end);
-		LLVMPositionBuilderAtEnd(g->b, other);
+		cg_leave(g, end, other);
 	}
 	cg_goto(g, end);
 }
@@ -569,8 +579,7 @@ static LLVMBasicBlockRef where_index(Cg *g, const Op *op, LLVMValueRef *to)
 	LLVMValueRef some;
 	LLVMBasicBlockRef yes = cg_new_block(g, "there"), after = cg_new_block(g, "after");
 	*to = cg_index_ptr(g, op, *to, &some);
-	LLVMBuildCondBr(g->b, some, yes, after);
-	LLVMPositionBuilderAtEnd(g->b, yes);
+	cg_branch(g, some, yes, after, yes);
 	return after;
 }
 

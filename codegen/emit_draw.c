@@ -161,14 +161,11 @@ static void take_of_others(Draw *d)
 	LLVMValueRef at = cg_storage(g), left = cg_storage(g), blocks = blocks_of(d);
 	LLVMBuildStore(g->b, LLVMBuildUDiv(g->b, d->own, cg_int32(g, AT_ONCE), ""), at);
 	LLVMBuildStore(g->b, blocks, left);
-	LLVMBuildCondBr(g->b, below(d, d->first, d->listed), looks, end);
-	LLVMPositionBuilderAtEnd(g->b, looks);
+	cg_branch(g, below(d, d->first, d->listed), looks, end, looks);
 	LLVMValueRef block = cg_stored(d->g, at), list = first_of(d, block);
-	LLVMBuildCondBr(g->b, below(d, list, d->lists), some, none);
-	LLVMPositionBuilderAtEnd(g->b, some);
+	cg_branch(g, below(d, list, d->lists), some, none, some);
 	take_of(d, list);
-	LLVMBuildCondBr(g->b, got(d), end, on);
-	LLVMPositionBuilderAtEnd(g->b, none);
+	cg_branch(g, got(d), end, on, none);
 	LLVMValueRef next = add(d, block, cg_int32(g, 1));
 	next = LLVMBuildSelect(g->b, below(d, next, blocks), next, cg_int32(g, 0), "");
 	LLVMBuildStore(g->b, next, at);
@@ -179,8 +176,7 @@ static void take_of_others(Draw *d)
 	LLVMValueRef more = below(d, cg_int32(g, 0), cg_stored(d->g, left));
 	LLVMValueRef all = LLVMBuildSub(g->b, d->tiles, d->first, "");
 	more = LLVMBuildAnd(g->b, more, below(d, dealt, all), "");
-	LLVMBuildCondBr(g->b, more, looks, end);
-	LLVMPositionBuilderAtEnd(g->b, end);
+	cg_branch(g, more, looks, end, end);
 }
 
 /* ------------------------------------------------------------------ the CTA's own, and the rest */
@@ -192,8 +188,7 @@ static void take_of_own(Draw *d)
 	LLVMBuildStore(g->b, d->tiles, d->tile);
 	LLVMValueRef begins = below(d, add(d, d->first, d->own), d->listed);
 	LLVMValueRef more = below(d, cg_stored(d->g, g->ticket_own), d->listed);
-	LLVMBuildCondBr(g->b, LLVMBuildAnd(g->b, begins, more, ""), own, end);
-	LLVMPositionBuilderAtEnd(g->b, own);
+	cg_branch(g, LLVMBuildAnd(g->b, begins, more, ""), own, end, own);
 	LLVMBuildStore(g->b, take_of(d, d->own), g->ticket_own);
 	cg_goto(g, end);
 }
@@ -219,8 +214,7 @@ static void set_back(Draw *d)
 	memory(d, text, counter_of(d, i), zero);
 	i = add(d, i, cg_int32(g, 1));
 	LLVMBuildStore(g->b, i, at);
-	LLVMBuildCondBr(g->b, below(d, i, d->lists), lists, end);
-	LLVMPositionBuilderAtEnd(g->b, end);
+	cg_branch(g, below(d, i, d->lists), lists, end, end);
 }
 
 /* It has found none: of all that do, the last, after all that they have counted. */
@@ -232,8 +226,7 @@ static void end_of_draws(Draw *d)
 		count_one(d, counter(d, KD_ENDED), "atom.acq_rel.gpu.global.add.u64 $0, [$1], 1;");
 	LLVMValueRef n = add(d, before, cg_int32(g, 1));
 	LLVMValueRef all = least(d, d->first, d->tiles);
-	LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, n, all, ""), last, end);
-	LLVMPositionBuilderAtEnd(g->b, last);
+	cg_branch(g, LLVMBuildICmp(g->b, LLVMIntEQ, n, all, ""), last, end, last);
 	set_back(d);
 	cg_goto(g, end);
 }
@@ -263,8 +256,7 @@ static Draw draw_of(Cg *g, const Ix *first, const Ix *tiles, const Ix *listed)
 static void unless_got(Draw *d, LLVMBasicBlockRef there)
 {
 	LLVMBasicBlockRef next = cg_new_block(d->g, "next");
-	LLVMBuildCondBr(d->g->b, got(d), there, next);
-	LLVMPositionBuilderAtEnd(d->g->b, next);
+	cg_branch(d->g, got(d), there, next, next);
 }
 
 LLVMValueRef cg_ticket(Cg *g, const Ix *first, const Ix *tiles, const Ix *listed)
@@ -278,8 +270,7 @@ LLVMValueRef cg_ticket(Cg *g, const Ix *first, const Ix *tiles, const Ix *listed
 	take_of_others(&d);
 	unless_got(&d, some);
 	end_of_draws(&d);
-	LLVMBuildBr(g->b, end);
-	LLVMPositionBuilderAtEnd(g->b, some);
+	cg_leave(g, end, some);
 	count_dealt(&d);
 	cg_goto(g, end);
 	return cg_stored(g, d.tile);

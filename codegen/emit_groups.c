@@ -179,11 +179,9 @@ static void walk_to(const Walk *w, LLVMValueRef x)
 	cg_goto(g, test);
 	LLVMValueRef beyond = LLVMBuildICmp(g->b, LLVMIntSLE, so_far(w, TILES), x, "");
 	LLVMValueRef more = LLVMBuildAnd(g->b, has_more(w), beyond, "");
-	LLVMBuildCondBr(g->b, more, next, found);
-	LLVMPositionBuilderAtEnd(g->b, next);
+	cg_branch(g, more, next, found, next);
 	look_on(w);
-	LLVMBuildBr(g->b, test);
-	LLVMPositionBuilderAtEnd(g->b, found);
+	cg_leave(g, test, found);
 }
 
 static void bind(Cg *g, const Op *op, int i, LLVMValueRef v)
@@ -261,12 +259,10 @@ void emit_GROUPS_COUNT(Cg *g, const Op *op)
 	put(&w, BASE, cg_int32(g, 0));
 	cg_goto(g, test);
 	LLVMValueRef base = get(&w, BASE);
-	LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntSLT, base, w.groups, ""), next, done);
-	LLVMPositionBuilderAtEnd(g->b, next);
+	cg_branch(g, LLVMBuildICmp(g->b, LLVMIntSLT, base, w.groups, ""), next, done, next);
 	count_some(&w, base);
 	put(&w, BASE, LLVMBuildAdd(g->b, base, cg_int32(g, LANES * EACH), ""));
-	LLVMBuildBr(g->b, test);
-	LLVMPositionBuilderAtEnd(g->b, done);
+	cg_leave(g, test, done);
 	bind(g, op, 0, get(&w, TILES));
 }
 
@@ -331,12 +327,10 @@ void emit_GROUPS_AT(Cg *g, const Op *op)
 	put(&w, LAST, cg_int32(g, 0));
 	cg_goto(g, test);
 	LLVMValueRef base = get(&w, BASE);
-	LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntSLT, base, group, ""), next, done);
-	LLVMPositionBuilderAtEnd(g->b, next);
+	cg_branch(g, LLVMBuildICmp(g->b, LLVMIntSLT, base, group, ""), next, done, next);
 	put(&w, LAST, largest_before(&w, base, group, get(&w, LAST)));
 	put(&w, BASE, LLVMBuildAdd(g->b, base, cg_int32(g, LANES * EACH), ""));
-	LLVMBuildBr(g->b, test);
-	LLVMPositionBuilderAtEnd(g->b, done);
+	cg_leave(g, test, done);
 	LLVMValueRef args[2] = {get(&w, LAST), cg_int32(g, -1)};
 	LLVMValueRef first = cg_call(g, "llvm.nvvm.redux.sync.max", NULL, args, 2);
 	first = choose(g, LLVMIntSLT, first, w.rows);

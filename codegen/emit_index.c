@@ -112,13 +112,10 @@ static void note_if(Cg *g, LLVMValueRef is, const Note *n)
 	LLVMBasicBlockRef bad = cg_new_block(g, "bad"), first = cg_new_block(g, "first"),
 			  after = cg_new_block(g, "checked");
 	LLVMValueRef to = noted(g);
-	LLVMBuildCondBr(g->b, is, bad, after);
-	LLVMPositionBuilderAtEnd(g->b, bad);
+	cg_branch(g, is, bad, after, bad);
 	LLVMValueRef had = LLVMBuildAtomicRMW(g->b, LLVMAtomicRMWBinOpAdd, to, cg_int32(g, 1),
 					      LLVMAtomicOrderingMonotonic, false);
-	LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, had, cg_int32(g, 0), ""), first,
-			after);
-	LLVMPositionBuilderAtEnd(g->b, first);
+	cg_branch(g, LLVMBuildICmp(g->b, LLVMIntEQ, had, cg_int32(g, 0), ""), first, after, first);
 	note_first(g, n, to);
 	cg_goto(g, after);
 }

@@ -18,8 +18,7 @@ static LLVMValueRef load_if(Cg *g, const Op *op, LLVMValueRef cond)
 {
 	LLVMBasicBlockRef before = LLVMGetInsertBlock(g->b), yes = cg_new_block(g, "inside"),
 			  after = cg_new_block(g, "number");
-	LLVMBuildCondBr(g->b, cond, yes, after);
-	LLVMPositionBuilderAtEnd(g->b, yes);
+	cg_branch(g, cond, yes, after, yes);
 	Mark mark = cg_mark(g);
 	LLVMValueRef in[2] = {load_number(g, op), cg_int32(g, 0)};
 	cg_release(g, mark);

@@ -122,34 +122,19 @@ void why_no_overlap(Kernel *k, const char *text)
 	kernel_why(k, REASON_OVERLAP, NULL, 0, "%s", text);
 }
 
-void why_group(Kernel *k, int64_t group)
+void why_group(Kernel *k, int64_t group, GroupReason reason)
 {
-	kernel_why(k, REASON_GROUP, NULL, group,
-		   "the default: what runs at one time is about a square, which reads the fewest "
-		   "rows of "
-		   "A and of B");
-}
-
-void why_group_of_lengths(Kernel *k, int64_t group)
-{
-	kernel_why(k, REASON_GROUP, NULL, group,
-		   "the default where tiles are dealt out and differ in length: the longest first, "
-		   "and those of one length together");
-}
-
-void why_group_of_sections(Kernel *k, int64_t group)
-{
-	kernel_why(k, REASON_GROUP, NULL, group,
-		   "matrices of a batch whose tiles differ in length: these share a sweep, the "
-		   "longest tiles first");
-}
-
-void why_group_of_moves(Kernel *k, int64_t group)
-{
-	kernel_why(
-		k, REASON_GROUP, NULL, group,
+	static const char *const texts[] = {
+		"the default: what runs at one time is about a square, which reads the fewest "
+		"rows of A and of B",
+		"the default where tiles are dealt out and differ in length: the longest first, "
+		"and those of one length together",
+		"matrices of a batch whose tiles differ in length: these share a sweep, the "
+		"longest tiles first",
 		"the default without an mma: tiles that run at one time are neighbours along the "
-		"mode in which the output is contiguous");
+		"mode in which the output is contiguous",
+	};
+	kernel_why(k, REASON_GROUP, NULL, group, "%s", texts[reason]);
 }
 
 void why_subtile(Kernel *k, int columns, SubtileLimit limit)
@@ -258,15 +243,10 @@ void why_parts_of(Kernel *k, const char *what, int parts, int times)
 
 void why_registers(Kernel *k, int producer, int consumer, int accumulators, int overhead)
 {
-	if (producer)
-		kernel_why(k, REASON_REGISTERS, NULL, consumer,
-			   "%d of register tiles and %d for addresses; the producer keeps %d",
-			   accumulators, overhead, producer);
-	else
-		kernel_why(k, REASON_REGISTERS, NULL, consumer,
-			   "%d of register tiles and %d for addresses; nothing is moved by "
-			   "setmaxnreg",
-			   accumulators, overhead);
+	const char *moved = producer ? ctx_strf(k->ctx, "the producer keeps %d", producer)
+				     : "nothing is moved by setmaxnreg";
+	kernel_why(k, REASON_REGISTERS, NULL, consumer,
+		   "%d of register tiles and %d for addresses; %s", accumulators, overhead, moved);
 }
 
 void why_few_registers(Kernel *k, int consumer, int needed)

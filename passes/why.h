@@ -21,10 +21,8 @@ void why_swap(Kernel *k);
 void why_overlap(Kernel *k);
 void why_flight(Kernel *k, const Val *first, const Val *second, const char *loop);
 void why_no_overlap(Kernel *k, const char *text);
-void why_group(Kernel *k, int64_t group);
-void why_group_of_lengths(Kernel *k, int64_t group);
-void why_group_of_sections(Kernel *k, int64_t group);
-void why_group_of_moves(Kernel *k, int64_t group);
+typedef enum { GROUP_SQUARE, GROUP_LENGTHS, GROUP_SECTIONS, GROUP_MOVES } GroupReason;
+void why_group(Kernel *k, int64_t group, GroupReason reason);
 /* slots of `one` byte each in `left`; 0: why_direct says it */
 /* half: as many would spill; part: so that each CTA that shares the tile's k has a chunk;
  * plain: no swizzle divides them; spills: ptxas spilled with more */

@@ -27,33 +27,18 @@ typedef struct {
 
 typedef uint8_t uint4_t; /* 0 .. 15: an element of 4 bits by itself */
 
-static inline uint64_t num_bits64(double x)
-{
-	uint64_t u;
-	memcpy(&u, &x, sizeof u);
-	return u;
-}
-
-static inline double num_double(uint64_t u)
-{
-	double x;
-	memcpy(&x, &u, sizeof x);
-	return x;
-}
-
-static inline uint32_t num_bits32(float x)
-{
-	uint32_t u;
-	memcpy(&u, &x, sizeof u);
-	return u;
-}
-
-static inline float num_float(uint32_t u)
-{
-	float x;
-	memcpy(&x, &u, sizeof x);
-	return x;
-}
+/* The same bits as another type. */
+#define NUM_BITS(name, to, from)          \
+	static inline to name(from x)     \
+	{                                 \
+		to u;                     \
+		memcpy(&u, &x, sizeof u); \
+		return u;                 \
+	}
+NUM_BITS(num_bits64, uint64_t, double)
+NUM_BITS(num_double, double, uint64_t)
+NUM_BITS(num_bits32, uint32_t, float)
+NUM_BITS(num_float, float, uint32_t)
 
 /* m / 2^shift to nearest, ties to even; shift 1..63. */
 static inline uint64_t num_shift_even(uint64_t m, int shift)

@@ -207,18 +207,18 @@ static int grouped_mode(Kernel *k, const Plane *p, int64_t *group)
 	if (mode != NONE) {
 		*group = 1;
 		kernel_str(k, A_ALONG, mode ? "n" : "m");
-		why_group_of_lengths(k, *group);
+		why_group(k, *group, GROUP_LENGTHS);
 		return mode;
 	}
 	if (kernel_multiplies(k)) {
 		*group = group_of_square(k, p, 0);
-		why_group(k, *group);
+		why_group(k, *group, GROUP_SQUARE);
 		return 0;
 	}
 	bool rows = p->to && ix_is(tile_stride(k, p->to, 0), 1);
 	*group = GROUP_OF_MOVES;
 	kernel_str(k, A_ALONG, rows ? "n" : "m");
-	why_group_of_moves(k, *group);
+	why_group(k, *group, GROUP_MOVES);
 	return rows;
 }
 
@@ -294,7 +294,7 @@ static const Ix *raster_sections(Here h, const Plane *p, const Ix *block, const 
 	const Ix *left = ix_new(c, IX_MIN, group, ix_sub(c, matrices, first));
 	const Ix *height = tiles_let(h, "height", ix_new(c, IX_MAX, left, one));
 	const Ix *rest = tiles_let(h, "rest", ix_mod(c, block, sweep));
-	why_group_of_sections(h.k, most);
+	why_group(h.k, most, GROUP_SECTIONS);
 	const Ix *matrix = ix_add(c, first, ix_mod(c, rest, height));
 	let_matrix(h, p, tiles_let(h, "matrix", ix_new(c, IX_MIN, matrix, blocks)), true);
 	return tiles_let(h, "block", ix_div(c, rest, height));
