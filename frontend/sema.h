@@ -291,8 +291,8 @@ Value value_int(Sema *s, int64_t v);
 Value value_ix(const Ix *x);
 Value value_of(ValueKind kind);
 /* Report an error and its remedy, as diag does. */
-bool reject(Sema *s, Loc loc, DiagId id, const char *fmt, ...) PRINTF(4, 5);    /* false */
-Value rejected(Sema *s, Loc loc, DiagId id, const char *fmt, ...) PRINTF(4, 5); /* V_BAD */
+bool reject(Sema *s, Loc loc, DiagId id, const char *fmt, ...) PRINTF(4, 5);     /* false */
+#define rejected(s, loc, id, ...) (reject(s, loc, id, __VA_ARGS__), value_bad()) /* V_BAD */
 bool want(Sema *s, const Value *v, ValueKind kind, const char *what);
 bool want_int(Sema *s, const Value *v, int64_t lo, int64_t hi, const char *what, int64_t *out);
 const char *value_str(Sema *s, const Value *v);

@@ -43,15 +43,6 @@ bool reject(Sema *s, Loc loc, DiagId id, const char *fmt, ...)
 	return false;
 }
 
-Value rejected(Sema *s, Loc loc, DiagId id, const char *fmt, ...)
-{
-	va_list ap;
-	va_start(ap, fmt);
-	vdiag(s->ctx, loc, id, fmt, ap);
-	va_end(ap);
-	return value_bad();
-}
-
 bool want(Sema *s, const Value *v, ValueKind kind, const char *what)
 {
 	if (v->kind != kind && v->kind != V_BAD)

@@ -321,28 +321,32 @@ static void room(Kernel *k, void **at, int n, int *cap, size_t size)
 		vec_grow(a, at, cap, size);
 }
 
-void op_in(Kernel *k, Op *op, Val *v, const Ix *at)
+Op *op_in(Kernel *k, Op *op, Val *v, const Ix *at)
 {
 	room(k, (void **)&op->in, op->nin, &op->in_cap, sizeof *op->in);
 	op->in[op->nin++] = (Operand){v, at};
+	return op;
 }
 
-void op_ix(Kernel *k, Op *op, const Ix *x)
+Op *op_ix(Kernel *k, Op *op, const Ix *x)
 {
 	room(k, (void **)&op->ix, op->nix, &op->ix_cap, sizeof(const Ix *));
 	op->ix[op->nix++] = x;
+	return op;
 }
 
-void op_in_all(Kernel *k, Op *op, Val *const *v, size_t n)
+Op *op_in_all(Kernel *k, Op *op, Val *const *v, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		op_in(k, op, v[i], NULL);
+	return op;
 }
 
-void op_ix_all(Kernel *k, Op *op, const Ix *const *x, size_t n)
+Op *op_ix_all(Kernel *k, Op *op, const Ix *const *x, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		op_ix(k, op, x[i]);
+	return op;
 }
 
 void op_sym(Kernel *k, Op *op, const char *name)

@@ -480,15 +480,16 @@ void kernel_freeze(Kernel *k);
 const char *kernel_fresh(Kernel *k, const char *stem); /* a name no Val and no sym of k has */
 
 Op *op_new(Kernel *k, OpKind kind, Loc loc); /* detached */
-void op_in(Kernel *k, Op *op, Val *v, const Ix *at);
-void op_ix(Kernel *k, Op *op, const Ix *x);
+/* The op itself. */
+Op *op_in(Kernel *k, Op *op, Val *v, const Ix *at);
+Op *op_ix(Kernel *k, Op *op, const Ix *x);
 /* Several, in their order: operands without a position, expressions. */
 #define op_ins(k, op, ...) \
 	op_in_all(k, op, (Val *[]){__VA_ARGS__}, COUNTOF(((Val *[]){__VA_ARGS__})))
 #define op_ixs(k, op, ...) \
 	op_ix_all(k, op, (const Ix *[]){__VA_ARGS__}, COUNTOF(((const Ix *[]){__VA_ARGS__})))
-void op_in_all(Kernel *k, Op *op, Val *const *v, size_t n);
-void op_ix_all(Kernel *k, Op *op, const Ix *const *x, size_t n);
+Op *op_in_all(Kernel *k, Op *op, Val *const *v, size_t n);
+Op *op_ix_all(Kernel *k, Op *op, const Ix *const *x, size_t n);
 void op_sym(Kernel *k, Op *op, const char *name);
 Val *op_result(Kernel *k, Op *op, const char *name,
 	       const Type *t); /* name is made fresh when taken */

@@ -74,8 +74,7 @@ PASS_OF(round)
 			if (v->type->space != SP_REG || v->type->elem != EL_TF32 ||
 			    is_rounded(k, v))
 				continue;
-			Op *cvt = op_before(k, op, OP_CVT);
-			op_in(k, cvt, v, NULL);
+			Op *cvt = op_in(k, op_before(k, op, OP_CVT), v, NULL);
 			op->in[i].val =
 				op_result(k, cvt, ctx_strf(k->ctx, "%s.tf32", v->name), v->type);
 		}

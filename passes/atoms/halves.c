@@ -114,8 +114,7 @@ static bool finds(const Kernel *k, const Op *cvt, Product *p)
 /* ------------------------------------------------------------------ */
 static Val *converted(Kernel *k, Op *at, const Product *p, Val *v, Elem half)
 {
-	Op *cvt = op_before(k, at, OP_CVT);
-	op_in(k, cvt, v, NULL);
+	Op *cvt = op_in(k, op_before(k, at, OP_CVT), v, NULL);
 	if (p->plus != 0)
 		op_real(k, cvt, A_PLUS, p->plus);
 	return op_result(k, cvt, v->name, type_frag(k->ctx, half, v->type->layout, v->type->tv));
@@ -133,8 +132,7 @@ static Val *rest_of(Kernel *k, Op *at, const Product *p, Elem half)
 
 static Val *computed(Kernel *k, Op *at, OpKind kind, Val *x, Val *y)
 {
-	Op *op = op_before(k, at, kind);
-	op_ins(k, op, x, y);
+	Op *op = op_ins(k, op_before(k, at, kind), x, y);
 	return op_result(k, op, x->name, x->type);
 }
 

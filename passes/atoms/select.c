@@ -200,16 +200,14 @@ static void zero_outside(Kernel *k, Op *copy)
 	    (!val_is_vector(to) && !joins_elements(k) && !HAS_IN(tile, INDEX) &&
 	     ends_as_outputs(k, tile)))
 		return;
-	Op *none = op_before(k, copy, OP_FILL);
-	op_in(k, none, IN(copy, TO).val, NULL);
+	Op *none = op_in(k, op_before(k, copy, OP_FILL), IN(copy, TO).val, NULL);
 	op_real(k, none, A_VALUE, 0);
 }
 
 /* Threads write the slot from their registers: by turns, each warpgroup has a slot of its own. */
 static void put_registers(Kernel *k, Op *copy)
 {
-	Op *op = op_before(k, copy, way_rows[WAY_PUT].first);
-	op_in(k, op, IN(copy, TO).val, NULL);
+	Op *op = op_in(k, op_before(k, copy, way_rows[WAY_PUT].first), IN(copy, TO).val, NULL);
 	op_in(k, op, IN(copy, FROM).val, ix_int(k, 0));
 	if (kernel_pingpong(k))
 		op_int(k, IN(copy, TO).val->def, A_GROUPS, TURNS);

@@ -258,8 +258,7 @@ static void regroup(Kernel *k, Op *mma)
 				   tiled_mma_tv_of(k->ctx, op_tiled_mma(k->ctx, mma), 1));
 	if (as == v->type || !tv_quads(v->type, as))
 		return;
-	Op *quads = op_before(k, mma, OP_QUADS);
-	op_in(k, quads, v, NULL);
+	Op *quads = op_in(k, op_before(k, mma, OP_QUADS), v, NULL);
 	IN(mma, A).val = op_result(k, quads, ctx_strf(k->ctx, "%s.a", v->name), as);
 }
 

@@ -261,8 +261,7 @@ static void read_on(const Epilogue *e, Op *load)
 	const Op *tile = IN(load, FROM).val->def;
 	if (!IN(tile, OF).at || e->k->args.at[tensor_arg(IN(tile, OF).val)->arg].is_out)
 		return;
-	Op *whole = op_before(e->k, load, OP_TILE);
-	op_in(e->k, whole, IN(tile, OF).val, NULL);
+	Op *whole = op_in(e->k, op_before(e->k, load, OP_TILE), IN(tile, OF).val, NULL);
 	for (int i = 0; i < tile->nix; i++)
 		op_ix(e->k, whole, tile->ix[i]);
 	IN(load, FROM).val = op_result(e->k, whole, "t", tile->out->type);
@@ -341,8 +340,7 @@ static void source_load(const Epilogue *e, const Source *s, Op *at, Chunk c)
 	const Ix *zero = ix_int(k, 0);
 	Val *t = part_tile(e, at, tile, chunk_row(e, c, tile, zero), chunk_col(e, c, tile, zero),
 			   e->rows * e->t.along_m);
-	Op *load = op_before(k, at, way_rows[s->way].first);
-	op_in(k, load, s->buffer, position(e, c));
+	Op *load = op_in(k, op_before(k, at, way_rows[s->way].first), s->buffer, position(e, c));
 	op_ins(k, load, t, s->map);
 }
 
@@ -547,8 +545,7 @@ void by_pieces(Epilogue *e)
 		Val *v = part_of(&parts, IN(e->store, FROM).val);
 		Val *t = part_tile(e, e->store, e->tile, chunk_row(e, all[i], e->tile, zero),
 				   chunk_col(e, all[i], e->tile, zero), e->rows * e->t.along_m);
-		Op *store = op_before(k, e->store, OP_STORE);
-		op_ins(k, store, t, v);
+		op_ins(k, op_before(k, e->store, OP_STORE), t, v);
 	}
 	op_remove(e->store);
 }

@@ -183,13 +183,11 @@ static const Type *buffer_of(Ctx *c, const Layout *l)
 static Val *pass_through(Kernel *k, Op *before, Val *buffer, const Ix *at, Val *from,
 			 const Type *as)
 {
-	Op *put = op_before(k, before, way_rows[WAY_EXCHANGE].first);
-	op_in(k, put, buffer, at);
+	Op *put = op_in(k, op_before(k, before, way_rows[WAY_EXCHANGE].first), buffer, at);
 	op_in(k, put, from, ix_int(k, 0));
 	Op *all = op_before(k, before, OP_FRAG);
 	Val *to = op_result(k, all, "q", as);
-	Op *get = op_before(k, before, way_rows[WAY_EXCHANGE].last);
-	op_in(k, get, to, ix_int(k, 0));
+	Op *get = op_in(k, op_before(k, before, way_rows[WAY_EXCHANGE].last), to, ix_int(k, 0));
 	op_in(k, get, buffer, at);
 	return to;
 }
@@ -197,8 +195,7 @@ static Val *pass_through(Kernel *k, Op *before, Val *buffer, const Ix *at, Val *
 static void exchange(Kernel *k, Op *op, Val *buffer, const Ix *at, Parts p)
 {
 	Ctx *c = k->ctx;
-	Op *own = op_before(k, op, OP_REDUCE);
-	op_in(k, own, IN(op, X).val, NULL);
+	Op *own = op_in(k, op_before(k, op, OP_REDUCE), IN(op, X).val, NULL);
 	op_str(k, own, A_COMBINE, attrs_str(&op->attrs, A_COMBINE, "sum"));
 	Val *part = op_result(k, own, "p", type_frag(c, EL_F32, p.parts, p.own));
 	Val *all = pass_through(k, op, buffer, at, part, type_frag(c, EL_F32, p.parts, p.all));
@@ -239,8 +236,7 @@ static void hand_out(Kernel *k, Op *op, Val *buffer, const Ix *at)
 	Ctx *c = k->ctx;
 	const Type *needed = op->out->type;
 	const Layout *tv = reduced_by_threads(c, op);
-	Op *reduce = op_before(k, op, OP_REDUCE);
-	op_in(k, reduce, IN(op, X).val, NULL);
+	Op *reduce = op_in(k, op_before(k, op, OP_REDUCE), IN(op, X).val, NULL);
 	op_str(k, reduce, A_COMBINE, attrs_str(&op->attrs, A_COMBINE, ""));
 	Val *mine = op_result(k, reduce, "c", type_frag(c, EL_F32, needed->layout, tv));
 	kernel_replace(k, op->out, pass_through(k, op, buffer, at, mine, needed));

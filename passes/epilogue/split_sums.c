@@ -174,12 +174,10 @@ static void get_piece(Kernel *k, Block *b, const Sums *s, const Op *at, int piec
 		const Ix *whose = away_by(k, owner_part(k), far, parts);
 		Val *t =
 			workspace_tile(k, b, s->buffer, s->piece, s->pieces, whose, piece, at->loc);
-		Op *get = op_append(k, b, way_rows[WAY_PARTS].last, at->loc);
-		op_ins(k, get, x, t);
+		op_ins(k, op_append(k, b, way_rows[WAY_PARTS].last, at->loc), x, t);
 		return;
 	}
-	Op *get = op_append(k, b, way_rows[WAY_PEERS].last, at->loc);
-	op_in(k, get, x, ix_int(k, 0));
+	Op *get = op_in(k, op_append(k, b, way_rows[WAY_PEERS].last, at->loc), x, ix_int(k, 0));
 	op_in(k, get, s->buffer, exchange_at(k, at, s->pieces, piece));
 	op_ix(k, get,
 	      away_by(k, ix_sym(c, "rank"), ix_mul(c, far, ix_int(k, tiles)), parts * tiles));
@@ -364,8 +362,7 @@ PASS_OF(sums)
 					    : buffer_of(k, &s.of.at[i], s.at.at[i]->loc);
 	say(&s);
 	leave_all(&s);
-	Op *at = op_before(k, s.owners.begin, OP_IF);
-	op_ix(k, at, ix_int(k, 1));
+	Op *at = op_ix(k, op_before(k, s.owners.begin, OP_IF), ix_int(k, 1));
 	if (split_by_workspace(k))
 		workspace_meet(k, at, s.of.at[0].buffer);
 	for (int i = 0; i < s.owners.owners; i++)

@@ -90,8 +90,7 @@ static void lower_load(Kernel *k, Op *op)
 		panic("%s: %s", IN(op, TO).val->name, why);
 	Op *end = op_before(k, op, OP_BAR_WARP), *issues = NULL;
 	if (op->nix && !ix_is(IX(op, ISSUES), 1)) {
-		issues = op_before(k, end, OP_IF);
-		op_ix(k, issues, IX(op, ISSUES));
+		issues = op_ix(k, op_before(k, end, OP_IF), IX(op, ISSUES));
 		block_append(op_body(k, issues), end);
 	}
 	for (int col = 0; col < f.cols; col += f.span)

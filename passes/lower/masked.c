@@ -191,8 +191,7 @@ static void mask_apart(Kernel *k, Op *select, const Val *kept, const Ix *whole)
 	Op *some = op_before(k, select, OP_IF);
 	op_ix(k, some, ix_new(k->ctx, IX_EQ, whole, ix_int(k, 0)));
 	block_append(op_body(k, some), select);
-	Op *back = op_append(k, some->body, OP_MOVE, select->loc);
-	op_ins(k, back, y, select->out);
+	op_ins(k, op_append(k, some->body, OP_MOVE, select->loc), y, select->out);
 	bring_in(k, some);
 }
 

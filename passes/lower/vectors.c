@@ -170,8 +170,7 @@ static bool reduce_by_warp(Kernel *k, Op *op)
 	const Layout *part = layout_2d(c, rows, cols, 1, rows);
 	if (!combine_of(op) || layout_size_int(part) == layout_size_int(from->layout))
 		return false;
-	Op *reduce = op_before(k, op, OP_REDUCE);
-	op_in(k, reduce, IN(op, FROM).val, NULL);
+	Op *reduce = op_in(k, op_before(k, op, OP_REDUCE), IN(op, FROM).val, NULL);
 	op_str(k, reduce, A_COMBINE, combine_of(op)->name);
 	const Layout *tv = tv_shared_out(c, from, part);
 	IN(op, FROM).val = op_result(k, reduce, "r", type_frag(c, EL_F32, part, tv));
@@ -379,8 +378,7 @@ void lower_inside(Kernel *k, Op *op)
 	op_ins(k, move, y, x);
 	Op *loop = op_before(k, op, OP_FOR);
 	op_turns(k, loop, name, ix_int(k, type_regs(x->type)), 1);
-	Op *fill = op_append(k, op_body(k, loop), OP_FILL, op->loc);
-	op_in(k, fill, y, reg);
+	Op *fill = op_in(k, op_append(k, op_body(k, loop), OP_FILL, op->loc), y, reg);
 	op_real(k, fill, A_VALUE, attrs_get(&op->attrs, A_VALUE)->real);
 	edge_conditions(k, op, loop, fill, &p);
 	if (!fill->nix)

@@ -103,7 +103,6 @@ PASS_OF(tickets)
 		return;
 	Val *buffer = ticket_buffer(k, at->block, tickets->loc);
 	draw_op(k, last_name(at), buffer, tickets);
-	Op *get = op_append(k, at->block, OP_TICKET_GET, at->loc);
-	op_in(k, get, buffer, NULL);
+	Op *get = op_in(k, op_append(k, at->block, OP_TICKET_GET, at->loc), buffer, NULL);
 	op_ixs(k, get, IX(at, TURN), IX(tickets, TILES));
 }

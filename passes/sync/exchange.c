@@ -112,15 +112,13 @@ void sync_exchange(Kernel *k, const Op *ring)
 
 static void all_meet(Kernel *k, Op *at)
 {
-	Op *all = op_before(k, at, OP_BAR_SYNC);
-	op_ix(k, all, ix_int(k, NAMED_OVER));
+	Op *all = op_ix(k, op_before(k, at, OP_BAR_SYNC), ix_int(k, NAMED_OVER));
 	op_int(k, all, A_THREADS, WARP_THREADS * attrs_int(&op_role(at)->attrs, A_ACTIVE, 0));
 }
 
 static void semaphore(Kernel *k, Block *b, OpKind kind, const Op *meet)
 {
-	Op *op = op_append(k, b, kind, meet->loc);
-	op_in(k, op, IN(meet, SPACE).val, NULL);
+	Op *op = op_in(k, op_append(k, b, kind, meet->loc), IN(meet, SPACE).val, NULL);
 	for (int i = 0; i < op_rows[kind].nix; i++)
 		op_ix(k, op, meet->ix[i]);
 	op_int(k, op, A_COUNT, attrs_int(&meet->attrs, A_COUNT, 1));

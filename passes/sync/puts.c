@@ -75,8 +75,7 @@ static const Ix *read_where(Kernel *k, const Op *put, const char *ring)
 /* A value that no iteration reads is not written, and its barriers are skipped. */
 static void put_where(Kernel *k, Op *put, const Ix *cond)
 {
-	Op *some = op_before(k, put, OP_IF);
-	op_ix(k, some, cond);
+	Op *some = op_ix(k, op_before(k, put, OP_IF), cond);
 	block_append(op_body(k, some), put);
 }
 

@@ -122,8 +122,7 @@ void sync_take_over(Kernel *k, Op *at, const Op *op, const char *ring)
 	const Operand to = on_ring(op, ring);
 	if (!attrs_get(&to.val->def->attrs, A_OVER) || have_met(at))
 		return;
-	Op *all = op_before(k, at, OP_BAR_SYNC);
-	op_ix(k, all, ix_int(k, NAMED_OVER));
+	Op *all = op_ix(k, op_before(k, at, OP_BAR_SYNC), ix_int(k, NAMED_OVER));
 	op_int(k, all, A_THREADS, 32 * attrs_int(&op_role(op)->attrs, A_ACTIVE, 0));
 }
 

@@ -21,8 +21,7 @@ static int64_t rows_of(const Plane *p)
 
 static Op *of_groups(Here h, const Plane *p, OpKind kind)
 {
-	Op *op = op_before(h.k, h.at, kind);
-	op_in(h.k, op, IN(p->grid, ENDS).val, NULL);
+	Op *op = op_in(h.k, op_before(h.k, h.at, kind), IN(p->grid, ENDS).val, NULL);
 	op_ixs(h.k, op, IX(p->grid, GROUPS), IX(p->grid, ROWS));
 	op_int(h.k, op, A_ROWS, rows_of(p));
 	if (attrs_get(&p->grid->attrs, A_COUNTS))

@@ -63,8 +63,7 @@ static bool is_repeated(const Op *sum)
 
 static Operand negated(Kernel *k, Op *sum, Operand x)
 {
-	Op *neg = op_before(k, sum, OP_NEG);
-	op_in(k, neg, x.val, x.at);
+	Op *neg = op_in(k, op_before(k, sum, OP_NEG), x.val, x.at);
 	return (Operand){op_result(k, neg, "n", x.val->type), NULL};
 }
 

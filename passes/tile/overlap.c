@@ -290,8 +290,7 @@ static void move_late(Chain *c)
 /* What the second product reads if the loop has no iteration, and no product either. */
 static Op *fill_operand(Chain *c, Op *frag)
 {
-	Op *fill = op_after(c->k, frag, OP_FILL);
-	op_in(c->k, fill, frag->out, NULL);
+	Op *fill = op_in(c->k, op_after(c->k, frag, OP_FILL), frag->out, NULL);
 	op_real(c->k, fill, A_VALUE, 0);
 	return fill;
 }

@@ -248,8 +248,7 @@ static Val *left(Ahead *a, const Val *v)
 		return to;
 	const char *name = ctx_strf(a->k->ctx, "%s.next", v->name);
 	to = op_result(a->k, op_before(a->k, a->loop, OP_FRAG), name, v->type);
-	Op *copy = op_before(a->k, a->loop, OP_COPY);
-	op_ins(a->k, copy, to, ptrmap_get(&a->first, v));
+	op_ins(a->k, op_before(a->k, a->loop, OP_COPY), to, ptrmap_get(&a->first, v));
 	ptrmap_set(&a->next, v, to);
 	return to;
 }
@@ -273,8 +272,7 @@ static void leave(Ahead *a, Val *v)
 	Val *to = ptrmap_get(&a->next, v);
 	if (!to)
 		return;
-	Op *copy = op_append(a->k, a->loop->body, OP_COPY, v->def->loc);
-	op_ins(a->k, copy, to, v);
+	op_ins(a->k, op_append(a->k, a->loop->body, OP_COPY, v->def->loc), to, v);
 }
 
 static void find(Ahead *a)

@@ -433,8 +433,7 @@ static bool split_loop(Kernel *k, Op *loop)
 			continue;
 		if (!can_add(k, loop, op->out))
 			return false;
-		last = op_after(k, last, OP_SUM_PARTS);
-		op_in(k, last, op->out, NULL);
+		last = op_in(k, op_after(k, last, OP_SUM_PARTS), op->out, NULL);
 	}
 	return true;
 }

@@ -274,8 +274,7 @@ static void join_rows(Kernel *k, Op *join)
 	Val *from = IN(join, FROM).val, *to = IN(join, TO).val;
 	if (val_extent(from, 1) == 1 || tile_span(k, to, 1) != 1 || tile_span(k, to, 0) == 1)
 		return;
-	Op *reduce = op_before(k, join, OP_REDUCE);
-	op_in(k, reduce, from, NULL);
+	Op *reduce = op_in(k, op_before(k, join, OP_REDUCE), from, NULL);
 	op_str(k, reduce, A_COMBINE, combine_of(join)->name);
 	const Layout *l = layout_2d(k->ctx, val_extent(from, 0), 1, 1, 0);
 	IN(join, FROM).val = op_result(k, reduce, "r", type_frag(k->ctx, EL_F32, l, NULL));
