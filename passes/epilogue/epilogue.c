@@ -125,6 +125,17 @@ static int columns_of_rows(const Epilogue *e, int most, bool limited)
 	return plain_columns(e, most, limited);
 }
 
+/* Of a chunk that is added in each iteration, which takes two meetings: as many as fit in 24 KiB of
+ * each warpgroup, in two spans of a swizzle where rows are contiguous. */
+static int columns_added(const Epilogue *e)
+{
+	enum { WIDEST = 96 };
+	int span = SWIZZLE_WIDEST / e->bytes;
+	if (e->m_fast)
+		return tiled_mma_columns(e->t, WIDEST);
+	return e->cols == span && e->t.cols % (2 * span) == 0 ? 2 * span : e->cols;
+}
+
 /* The most columns in eights that divide those of one atom, each of 64 elements in spans of a
  * swizzle; or of rows. As often as ptxas spilled, the next fewer that there are. */
 static bool choose_chunk(Epilogue *e)
@@ -138,9 +149,7 @@ static bool choose_chunk(Epilogue *e)
 		e->cols = cols || !i ? cols : e->cols;
 		most = e->cols - 1;
 	}
-	if (combine_of(e->store) && e->cols == SWIZZLE_WIDEST / e->bytes && !given &&
-	    e->t.cols % (2 * e->cols) == 0 && !e->m_fast)
-		e->cols *= 2; /* two spans: each chunk of an iteration takes two meetings */
+	e->cols = combine_of(e->store) && !given && e->cols ? columns_added(e) : e->cols;
 	e->chunk = e->m_fast ? (SlotForm){1, e->cols, e->rows, swizzle / e->bytes, swizzle}
 			     : slot_rows(1, e->rows, e->cols, e->bytes);
 	return e->cols > 0;
