@@ -49,6 +49,13 @@ static const Tup *mode_of(const Span *p)
 	return tup_get(IN(p->tile, OF).val->type->layout->shape, p->mode);
 }
 
+const char *tensor_name(const Val *tile)
+{
+	while (tile->def)
+		tile = IN(tile->def, OF).val;
+	return tile->name;
+}
+
 /* A tile lies in the first part of a mode that has parts. */
 static const Ix *first_part(const Span *p)
 {
@@ -211,9 +218,35 @@ static bool continues(const Walk *w, const Op *op, int operand, const Part *p)
 		IN(set, FROM).val->def->kind == OP_TILE && has_each(w, IN(set, FROM).val->def, p));
 }
 
+static bool same_elements(const Span *a, const Span *b)
+{
+	return a->tile && b->tile && first_part(a) == first_part(b) &&
+	       a->tile->ix[a->mode] == b->tile->ix[b->mode];
+}
+
+/* A vector along one mode of a square tile, of the elements that the other mode has. */
+static void warn_of_side(Walk *w, Loc loc, const Val *v, const Val *tile)
+{
+	int d = extent_of(v->type, 0) == 1;
+	int64_t n = extent_of(v->type, d);
+	const Span *own = &origin_of(w, v)->along[d], *along = origin_of(w, tile)->along;
+	if (extent_of(v->type, 1 - d) != 1 || n == 1 || extent_of(tile->type, 0) != n ||
+	    extent_of(tile->type, 1) != n || !same_elements(own, &along[1 - d]) ||
+	    same_elements(own, &along[d]))
+		return;
+	static const char *const side[] = {"rows", "columns"};
+	const char *name = tensor_name(own->tile->out);
+	diag(w->s->ctx, loc, D_W0212,
+	     "this vector of '%s' lies along the %s of a tile, and is indexed as its %s are\n"
+	     "transpose it: %s[..]'; if this is meant, -Wno-W0212 silences it",
+	     name, side[d], side[1 - d], name);
+}
+
 static void walk_elementwise(Walk *w, const Op *op)
 {
 	Origin *out = origin_of(w, op->out);
+	for (int i = 0; op->nin == 2 && i < 2; i++)
+		warn_of_side(w, op->loc, op->in[i].val, op->in[1 - i].val);
 	for (int i = 0; i < op->nin; i++) {
 		const Origin *in = origin_of(w, op->in[i].val);
 		const Type *t = op->in[i].val->type;
@@ -318,13 +351,6 @@ static bool may_be_written(const Walk *w, const Op *copy, const Part *p)
 	const CombineRow *by = combine_of(copy);
 	ix_names(p->span.tile->ix[p->span.mode], see_name, &x);
 	return x.ended || (x.names && (x.named == x.names || (by && by == p->by)));
-}
-
-const char *tensor_name(const Val *tile)
-{
-	while (tile->def)
-		tile = IN(tile->def, OF).val;
-	return tile->name;
 }
 
 enum { MMA_COLUMNS = 256 };
