@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Attention as operators of PyTorch (2.4 or later), with gradients, from the kernels of the gallery.
 
-    from dslc.attention import attention
+    from dslc.attention import attention, decode
     o = attention(q, k, v, causal=True)                        # bf16 (batch, heads, length, width), as PyTorch has them
     o, lse = attention(q, k, v, window=(127, 0), softcap=50.0, with_lse=True)
     o = decode(q, k, v, lens, table=table)                     # a query for each head, keys in pages
@@ -30,7 +30,7 @@ _HEADS = {  # widths of keys and values: rows and keys of a tile, keys where sco
 
 @functools.lru_cache(None)
 def _kernel(page: str, name: Optional[str] = None, **consts: Any) -> Kernel:
-    return load(_GALLERY / f"attention_{page}.gemm", kernel=name, **consts)
+    return load(_GALLERY / f"{page}.gemm", kernel=name, **consts)
 
 
 def _refuse(why: str) -> None:
@@ -40,9 +40,9 @@ def _refuse(why: str) -> None:
 def _check(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, bias: Maybe, slopes: Maybe, sinks: Maybe) -> None:
     for name, x in (("q", q), ("k", k), ("v", v), ("bias", bias)):
         if x is not None and x.dtype != torch.bfloat16:
-            _refuse(f"{name} holds {x.dtype}; it takes torch.bfloat16")
+            _refuse(f"{name} must have type torch.bfloat16; it has type {x.dtype}")
         if x is not None and x.dim() != 4:
-            _refuse(f"{name} has {x.dim()} modes; it takes (batch, heads, length, width)")
+            _refuse(f"{name} must have rank 4, (batch, heads, length, width); it has rank {x.dim()}")
     (B, H, M, E), (_, G, L, F) = q.shape, v.shape
     if k.shape != (B, G, L, E):
         _refuse(f"k has shape {tuple(k.shape)}, and {(B, G, L, E)} goes with q and v")
@@ -54,7 +54,7 @@ def _check(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, bias: Maybe, slope
         _refuse(f"bias has shape {tuple(bias.shape)}, which does not expand to {(B, H, M, L)}")
     for name, x in (("slopes", slopes), ("sinks", sinks)):
         if x is not None and (x.shape != (H,) or x.dtype != torch.float32):
-            _refuse(f"{name} has shape {tuple(x.shape)} of {x.dtype}; it takes {(H,)} of torch.float32")
+            _refuse(f"{name} must have shape {(H,)} and type torch.float32; it has shape {tuple(x.shape)} and type {x.dtype}")
 
 
 def _lent(x: torch.Tensor) -> torch.Tensor:
@@ -82,13 +82,13 @@ def _forward(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, bias: Maybe, slo
     words = {"scale": scale}
     if softcap or scale <= 0 or any(x is not None for x in (bias, slopes, sinks)):
         consts.update(bL=fewer, softcap=int(softcap != 0), alibi=int(slopes is not None), additive=int(bias is not None))
-        kernel = _kernel("scores", schedule="roles cooperative;", **consts)
+        kernel = _kernel("attention_scores", schedule="roles cooperative;", **consts)
         none = q.new_full((H,), -float("inf"), dtype=torch.float32)
         tensors = (_lent((q.new_empty(1, 1, 1, L) if bias is None else bias).expand(B, H, M, L)).unflatten(1, heads),
                    *(_lent(none if x is None else x).unflatten(0, heads) for x in (slopes, sinks)))
         words["cap"] = softcap
     else:
-        kernel = _kernel("causal", bM=rows, bL=keys, schedule=schedules[left < _WIDE or right < _WIDE], **consts)
+        kernel = _kernel("attention_causal", bM=rows, bL=keys, schedule=schedules[left < _WIDE or right < _WIDE], **consts)
     kernel(_lent(q).unflatten(1, heads), _lent(k), _lent(v).transpose(2, 3), *tensors, **words,
            out=(o.unflatten(1, heads), lse.unflatten(1, heads)))
     return o, lse
@@ -99,7 +99,7 @@ def _delta(o: torch.Tensor, grad: torch.Tensor) -> torch.Tensor:
     if o.shape[3] % 8:
         return (o.float() * grad.float()).sum(-1)
     delta = o.new_empty(o.shape[:3], dtype=torch.float32)
-    _kernel("gradient_q", "delta")(o.detach().flatten(0, 2), grad.flatten(0, 2), out=delta.flatten())
+    _kernel("attention_gradient_q", "delta")(o.detach().flatten(0, 2), grad.flatten(0, 2), out=delta.flatten())
     return delta
 
 
@@ -113,14 +113,15 @@ def _backward(grad: torch.Tensor, grad_lse: torch.Tensor, q: torch.Tensor, k: to
     in_one = q.shape[3] % 8 == 0 and (left, right) in ((_WIDE, 0), (_WIDE, _WIDE))
     if in_one and not torch.are_deterministic_algorithms_enabled():  # its sums of dq are in any order
         sums, own = q.new_zeros(q.shape, dtype=torch.float32), (x.repeat_interleave(heads[1], 1) if heads[1] > 1 else x for x in (k, v))
-        parts = _kernel("gradient", causal=int(right == 0))(q, *own, grad, lse.unsqueeze(2), delta.unsqueeze(2), sums, scale=scale)
+        kernel = _kernel("attention_gradient", causal=int(right == 0), bE=64 if q.shape[3] <= 64 else 128)
+        parts = kernel(q, *own, grad, lse.unsqueeze(2), delta.unsqueeze(2), sums, scale=scale)
         dk, dv = (x.unflatten(1, heads).sum(2, dtype=torch.float32).to(x.dtype) if heads[1] > 1 else x for x in parts)
         return sums.to(q.dtype), dk, dv
     dk, dv = k.new_empty(k.shape), v.new_empty(v.shape)
     q, grad, lse, delta = (x.unflatten(1, heads) for x in (q, grad, lse, delta))
     dq = q.new_empty(q.shape)
-    _kernel("gradient_q", "queries", left=left, right=right)(q, grad, k, v, k.transpose(2, 3), lse, delta, scale=scale, out=dq)
-    _kernel("gradient_kv", left=left, right=right)(k, v, q, grad, q.transpose(3, 4), grad.transpose(3, 4), lse.unsqueeze(3),
+    _kernel("attention_gradient_q", "queries", left=left, right=right)(q, grad, k, v, k.transpose(2, 3), lse, delta, scale=scale, out=dq)
+    _kernel("attention_gradient_kv", left=left, right=right)(k, v, q, grad, q.transpose(3, 4), grad.transpose(3, 4), lse.unsqueeze(3),
                                                    delta.unsqueeze(3), scale=scale, out=(dk, dv))
     return dq.flatten(1, 2), dk, dv
 
@@ -143,7 +144,7 @@ def _check_decode(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, lens: torch
     for name, x, modes, type in (("q", q, 3, torch.bfloat16), ("k", k, 4, torch.bfloat16), ("v", v, 4, torch.bfloat16),
                                  ("lens", lens, 1, torch.int32), ("table", table, 2, torch.int32)):
         if x is not None and (x.dim() != modes or x.dtype != type):
-            _refuse(f"{name} has {x.dim()} modes of {x.dtype}; it takes {modes} of {type}")
+            _refuse(f"{name} must have rank {modes} and type {type}; it has rank {x.dim()} and type {x.dtype}")
     (B, H, E), (N, G, L, F) = q.shape, k.shape
     if v.shape != k.shape or not 0 < E == F <= 128:
         _refuse(f"q, k and v have shapes {tuple(q.shape)}, {tuple(k.shape)} and {tuple(v.shape)}; widths are the same, at most 128")
@@ -172,18 +173,13 @@ def _decode(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, lens: torch.Tenso
     part = q.new_empty((parts, B, G, H // G, E), dtype=torch.float32)
     weight = q.new_empty(part.shape[:4], dtype=torch.float32)
     tensors = (_lent(q).unflatten(1, (G, H // G)).contiguous(), _lent(k), _lent(v).transpose(2, 3), lens.contiguous())
-    kernel = _kernel("decode") if table is None else _kernel("pages")
+    kernel = _kernel("attention_decode" if table is None else "attention_pages")
     kernel(*tensors, *(() if table is None else (table.contiguous(),)), scale=scale, out=(part, weight))
     if E % 8:  # rows that combine.gemm does not read
         share = torch.softmax(weight, 0).nan_to_num_()
         return o.copy_((part * share[..., None]).sum(0).flatten(1, 2)), lse.copy_(torch.logsumexp(weight, 0).flatten(1))
-    _combine()(part.flatten(1, 3), weight.flatten(1), out=(o.flatten(0, 1), lse.flatten()))
+    _kernel("combine")(part.flatten(1, 3), weight.flatten(1), out=(o.flatten(0, 1), lse.flatten()))
     return o, lse
-
-
-@functools.lru_cache(None)
-def _combine() -> Kernel:
-    return load(_GALLERY / "combine.gemm")
 
 
 def _register() -> None:

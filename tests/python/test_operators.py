@@ -81,17 +81,17 @@ class Operators(unittest.TestCase):
 
     def test_refusals(self):
         q, k = normal(1, 4, 7, 64), normal(1, 2, 9, 64)
-        for words, args in (("q holds torch.float32; it takes torch.bfloat16", (q.float(), k, k)),
-                            (r"q has 3 modes; it takes \(batch, heads, length, width\)", (q[0], k, k)),
+        for words, args in (("q must have type torch.bfloat16; it has type torch.float32", (q.float(), k, k)),
+                            (r"q must have rank 4, \(batch, heads, length, width\); it has rank 3", (q[0], k, k)),
                             (r"k has shape \(1, 1, 9, 64\), and \(1, 2, 9, 64\) goes with q and v", (q, k[:, :1], k)),
                             ("3 heads of queries cannot share 2 heads of keys", (q[:, :3], k, k)),
                             ("keys have 300 columns and values 300", (normal(1, 1, 1, 300),) * 3),
                             (r"bias has shape \(1, 1, 2, 9\), which does not expand to \(1, 4, 7, 9\)", (q, k, k, normal(1, 1, 2, 9))),
-                            (r"sinks has shape \(2,\) of torch.float32; it takes \(4,\)", (q, k, k, None, None, torch.zeros(2)))):
+                            (r"sinks must have shape \(4,\) and type torch.float32; .* \(2,\)", (q, k, k, None, None, torch.zeros(2)))):
             refused(self, lambda: module._check(*args, *(None,) * (6 - len(args))), words, ValueError)
 
         q, k, lens = normal(2, 4, 64), normal(2, 2, 9, 64), torch.zeros(2, dtype=torch.int32)
-        for words, args in (("lens has 1 modes of torch.int64; it takes 1 of torch.int32", (q, k, k, lens.long(), None)),
+        for words, args in (("lens must have rank 1 and type torch.int32; it has rank 1 and type torch.int64", (q, k, k, lens.long(), None)),
                             ("3 heads of queries cannot share 2 heads of keys", (q[:, :3], k, k, lens, None)),
                             ("lens or the cache is not of 2 sequences", (q, k[:1], k[:1], lens, None)),
                             (r"\(2, 2, 9, 64\) and \(2, 2, 9, 32\); widths are the same, at most 128", (q, k, k[..., :32], lens, None)),

@@ -44,7 +44,7 @@ grep -qx 'dslc = dslc.__main__:main' site/dslc-*.dist-info/entry_points.txt || f
 LD_PRELOAD=$preload PYTHONPATH=site "$python" - "$source/tests/driver/small.gemm" <<'END' || fail "it does not run"
 import sys, dslc, numpy
 assert dslc.__file__.startswith(__import__("os").getcwd()), dslc.__file__
-assert __import__("dslc.attention").attention._kernel("causal").name == "attention"
+assert __import__("dslc.attention").attention._kernel("attention_causal").name == "attention"
 k = dslc.load(sys.argv[1], sim="seed=3")
 one, d = numpy.full((8, 8), 0x3f80, numpy.uint16), numpy.zeros((8, 8), numpy.uint16)
 k(one, one, out=d)
