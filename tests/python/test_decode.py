@@ -8,17 +8,15 @@ An output of combine.gemm is right if its error is at most 1.25 times that of th
 bits, plus what rounding does to numbers of its size. Sequences without keys are 0 and -inf exactly; NaN is where the
 reference has it.
 """
-import argparse
 import functools
-import os
 import pathlib
 import random
 import sys
 import unittest
 import warnings
-from unittest import mock
 
 import dslc
+import random_cases
 import torch
 
 GALLERY = pathlib.Path(__file__).resolve().parents[2] / "examples/gallery"
@@ -149,31 +147,8 @@ def run(case, device, schedules):
 
 class Decode(unittest.TestCase):
     def test_random(self):
-        for number in range(200 if "EVERY" in os.environ else 20):
-            case = Case(number, False)
-            with self.subTest(str(case)), mock.patch.dict(os.environ, DSLC_PTXAS="none"):
-                self.assertIsNone(run(case, "cpu", [case.schedule]))
-
-
-def main():
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--cases", type=int, default=20)
-    options.add_argument("--seed", type=int, default=0)
-    options.add_argument("--large", action="store_true")
-    options.add_argument("--device", default="cpu")
-    given = options.parse_args()
-    if given.device == "cpu":
-        os.environ["DSLC_PTXAS"] = "none"
-    bad = 0
-    for number in range(given.seed, given.seed + given.cases):
-        case = Case(number, given.large)
-        said = run(case, given.device, SCHEDULES[case.kind] if given.device != "cpu" else [case.schedule])
-        if said:
-            bad += 1
-            print(f"WRONG {case}: {said}", flush=True)
-    print(f"{given.cases} cases, {bad} wrong, {kernel.cache_info().currsize} kernels")
-    return bad > 0
+        random_cases.check(self, Case, run)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(random_cases.main(__doc__, Case, run, lambda case: SCHEDULES[case.kind]))
